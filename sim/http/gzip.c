@@ -1,6 +1,7 @@
 /* gzip by zlib. */
 #include "sim/http/gzip.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -66,4 +67,58 @@ bool gzip_blanks(struct str first, int64_t mb, bool (*take)(void *context, struc
     ok = ok && feed(&stream, STR(""), Z_FINISH, take, context);
     (void)deflateEnd(&stream);
     return ok;
+}
+
+/* ---- files ---- */
+
+static bool keep(void *context, struct str piece)
+{
+    struct gzip_out *out = context;
+    size_t room = out->room > 0 ? out->room : BLANKS_BYTES;
+    char *bytes;
+
+    while (room - out->len < piece.len)
+        room *= 2;
+    if (room > out->room) {
+        bytes = realloc(out->bytes, room);
+        if (bytes == NULL)
+            return false;
+        out->bytes = bytes;
+        out->room = room;
+    }
+    if (piece.len > 0)
+        memcpy(out->bytes + out->len, piece.data, piece.len);
+    out->len += piece.len;
+    return true;
+}
+
+bool gzip_out_open(struct gzip_out *out, int level)
+{
+    *out = (struct gzip_out){ .level = level };
+    if (level == 0)
+        return true;
+    out->stream = calloc(1, sizeof(z_stream));
+    out->failed =
+        out->stream == NULL || deflateInit2((z_stream *)out->stream, level, Z_DEFLATED, WINDOW_GZIP,
+                                            MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK;
+    return !out->failed;
+}
+
+bool gzip_out_add(struct gzip_out *out, struct str bytes)
+{
+    if (!out->failed)
+        out->failed =
+            !(out->level == 0 ? keep(out, bytes) : feed(out->stream, bytes, Z_NO_FLUSH, keep, out));
+    return !out->failed;
+}
+
+bool gzip_out_end(struct gzip_out *out)
+{
+    if (out->stream != NULL && !out->failed)
+        out->failed = !feed(out->stream, STR(""), Z_FINISH, keep, out);
+    if (out->stream != NULL)
+        (void)deflateEnd(out->stream);
+    free(out->stream);
+    out->stream = NULL;
+    return !out->failed;
 }

@@ -34,6 +34,8 @@ const struct protocol *protocol_find(struct str path);
 /* One file each. */
 bool protocol_biorxiv(struct sim_world *world, struct http_call *call,
                       struct error *err) MUST_CHECK;
+bool protocol_bulk(struct sim_world *world, struct http_call *call, struct str name,
+                   struct error *err) MUST_CHECK; /* of protocol_generic() */
 bool protocol_clinicaltrials(struct sim_world *world, struct http_call *call,
                              struct error *err) MUST_CHECK;
 bool protocol_crossref(struct sim_world *world, struct http_call *call,

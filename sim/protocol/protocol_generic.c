@@ -5,6 +5,7 @@
  *      /generic/page1?page=&size=          /generic/header    token in a response header
  *      /generic/link?page=&size=           /generic/time      ?from= again, from the last date
  *      /generic/records/ID                 /generic/single    everything in one response
+ *      /generic/records/ID/parts           the children of a record
  *      /generic/changes, /generic/sync     feeds: protocol_feed.c
  *
  * All take from= and to=, half-open, on updated_at (or field=created), and respond in the order of
@@ -332,6 +333,45 @@ static bool single_record(struct sim_world *world, struct http_call *call, struc
     return buf_ok(&call->response, err);
 }
 
+/* The children of record n are the records 3n, 3n + 1 and 3n + 2: so each record of the world is
+ * the child of one. Of those for which there are none, every other one has an empty list instead of
+ * a 404. */
+static bool parts_of(struct sim_world *world, struct http_call *call, struct str name,
+                     struct error *err)
+{
+    const struct corpus *corpus = world_corpus(world);
+    const struct body_form *form = body_form_find(STR("generic"));
+    struct buf *out;
+    uint32_t record, version = CORPUS_NONE;
+    size_t count = 0;
+
+    if (id_parse(ID_GENERIC, name, corpus->count, &record))
+        version = corpus_current(corpus, record, call->now_us);
+    if (version == CORPUS_NONE || (record >= (corpus->count + 2) / 3 && record % 2 == 0))
+        return fail(call, 404, STR("not_found"), STR("there are no parts"), err);
+    out = page_begin(call, JSON);
+    buf_add(out, STR("{\"items\":["));
+    for (uint32_t i = 0; i < 3 && record * 3 + i < corpus->count; i++) {
+        version = corpus_current(corpus, record * 3 + i, call->now_us);
+        if (version == CORPUS_NONE)
+            continue;
+        buf_add(out, count++ > 0 ? STR(",") : STR(""));
+        body_write(form, world, out, version, page_flaw(call, i, 3));
+    }
+    buf_printf(out, "],\"total\":%zu}", page_total(call, count));
+    return buf_ok(out, err);
+}
+
+/* records/ID, records/ID/parts */
+static bool respond_by_id(struct sim_world *world, struct http_call *call, struct str rest,
+                          struct error *err)
+{
+    const struct str id = str_cut(&rest, '/');
+
+    return str_eq(rest, STR("parts")) ? parts_of(world, call, id, err)
+                                      : single_record(world, call, id, err);
+}
+
 static bool style_of(struct str name, enum style *style)
 {
     static const struct str names[] = {
@@ -360,8 +400,10 @@ bool protocol_generic(struct sim_world *world, struct http_call *call, struct er
 
     if (str_eq(name, STR("changes")) || str_eq(name, STR("sync")))
         return protocol_feed(world, call, err);
+    if (str_starts(name, STR("bulk/")))
+        return protocol_bulk(world, call, str_slice(name, 5, name.len), err);
     if (str_starts(name, STR("records/")))
-        return single_record(world, call, str_slice(name, 8, name.len), err);
+        return respond_by_id(world, call, str_slice(name, 8, name.len), err);
     if (!style_of(name, &request.style))
         return fail(call, 404, STR("not_found"), STR("there is no such resource"), err);
     if (call->content_fault == CONTENT_FAULT_BODY_ERROR)

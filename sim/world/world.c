@@ -8,9 +8,10 @@
 struct sim_world {
     struct corpus corpus;
     struct texts texts;
-    pthread_mutex_t lock; /* view and results */
+    pthread_mutex_t lock; /* view, results and files */
     struct view view;
     struct kept_results results;
+    struct kept_files files;
 };
 
 struct sim_world *world_open(const struct world_options *options, struct block_list blocks,
@@ -40,6 +41,7 @@ void world_close(struct sim_world *world)
     if (world == NULL)
         return;
     kept_results_close(&world->results);
+    kept_files_close(&world->files);
     texts_close(&world->texts);
     view_close(&world->view);
     corpus_close(&world->corpus);
@@ -229,4 +231,32 @@ bool world_scroll(struct world_at at, uint64_t name, bool advance, struct world_
     }
     unlock(at);
     return ok;
+}
+
+/* ---- files ---- */
+
+bool world_file(struct world_at at, struct str name, struct str *bytes)
+{
+    const struct kept_file *file;
+
+    (void)pthread_mutex_lock(&at.world->lock);
+    file = kept_files_find(&at.world->files, name, at.now_us);
+    if (file != NULL)
+        *bytes = (struct str){ file->bytes, file->len };
+    (void)pthread_mutex_unlock(&at.world->lock);
+    return file != NULL;
+}
+
+bool world_file_keep(struct world_at at, struct str name, char *bytes, size_t len)
+{
+    bool is_kept;
+
+    (void)pthread_mutex_lock(&at.world->lock);
+    if (kept_files_find(&at.world->files, name, at.now_us) != NULL) {
+        free(bytes); /* another thread was faster */
+        is_kept = true;
+    } else
+        is_kept = kept_files_add(&at.world->files, name, at.now_us, bytes, len);
+    (void)pthread_mutex_unlock(&at.world->lock);
+    return is_kept;
 }

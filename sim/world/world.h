@@ -15,6 +15,7 @@
 #include "base/attr.h"
 #include "base/error.h"
 #include "sim/world/corpus.h"
+#include "sim/world/kept_files.h"
 #include "sim/world/kept_results.h"
 #include "sim/world/texts.h"
 #include "sim/world/view.h"
@@ -61,6 +62,13 @@ size_t world_position(struct world_at at, const struct view_query *query);
  */
 int64_t world_sequence_of(const struct sim_world *world, uint32_t version);
 int64_t world_sequence_last(struct world_at at);
+
+/* ---- files that a server has made ---- */
+
+/* False: it was not made yet at that time. The bytes live as long as the world. */
+bool world_file(struct world_at at, struct str name, struct str *bytes);
+/* Takes over the bytes, from malloc. False: there are too many, and they are the caller's. */
+bool world_file_keep(struct world_at at, struct str name, char *bytes, size_t len) MUST_CHECK;
 
 /* ---- lists that a server keeps ---- */
 

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,6 +32,7 @@ struct slot {
     enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_RUNNING, SLOT_DONE } state;
     bool is_unwanted; /* cancelled */
     int64_t moved_us; /* of the transfer, as its watcher knows it */
+    struct http_stream stream;
 };
 
 struct curl_handle {
@@ -44,6 +46,7 @@ struct curl_handle {
     pthread_t thread;
     bool has_thread;
     bool is_closing;
+    bool has_stream;  /* in the caller's thread, which then drives the multi */
     size_t under_way; /* slots that are not free; only callers use it */
     struct slot slots[HTTP_TICKETS_MAX];
 };
@@ -242,6 +245,10 @@ static struct slot *take_slot(struct curl_handle *handle, struct arena *arena,
 {
     struct slot *slot = find_free(handle);
 
+    if (handle->has_stream) {
+        (void)error_set(err, ERROR_REQUEST, "http.limit", "a stream of this handle is open");
+        return NULL;
+    }
     if (slot == NULL) {
         (void)error_set(err, ERROR_REQUEST, "http.limit",
                         "%d requests of this handle are already under way", HTTP_TICKETS_MAX);
@@ -357,6 +364,106 @@ static bool handle_send(struct http *http, struct arena *arena, const struct htt
     return give_result(slot, reply, err);
 }
 
+/* ---- streams: driven by the caller's thread, between its reads not at all ---- */
+
+/* One round: returns with new bytes, at the end, or after a wait. */
+static void drive_stream(struct curl_handle *handle, struct slot *slot)
+{
+    struct transfer *transfer = &slot->transfer;
+    struct http_watch *watch = transfer->request.watch;
+    const int64_t before = transfer->stream.received;
+    int64_t wait_us;
+    int active;
+
+    (void)curl_multi_perform(handle->multi, &active);
+    take_results(handle);
+    if (transfer->stream.received > before && watch != NULL)
+        watch->moved(watch);
+    if (transfer->is_settled || transfer->stream.received > before)
+        return;
+    wait_us = mind_deadlines(handle, &slot, 1) - transfer_clock_us();
+    if (wait_us > 0)
+        (void)curl_multi_poll(handle->multi, NULL, 0, (int)((wait_us + 999) / 1000), NULL);
+}
+
+static void close_stream(struct curl_handle *handle, struct slot *slot)
+{
+    struct transfer *transfer = &slot->transfer;
+
+    if (!transfer->is_settled)
+        (void)curl_multi_remove_handle(handle->multi, transfer->easy);
+    transfer_stop_stream(transfer);
+    transfer_wipe(transfer);
+    handle->has_stream = false;
+}
+
+static bool begin_stream(struct curl_handle *handle, struct slot *slot, struct http_response *reply,
+                         struct error *err)
+{
+    struct transfer *transfer = &slot->transfer;
+
+    begin(handle, transfer);
+    while (!transfer->is_settled && !transfer->stream.is_flowing)
+        drive_stream(handle, slot);
+    if (transfer->stream.is_flowing) /* its end, or failure, is for the reads to find */
+        return transfer_head(transfer, transfer_clock_us(), reply, err);
+    *reply = transfer->reply;
+    if (!transfer->ok)
+        *err = transfer->err;
+    return transfer->ok;
+}
+
+static bool handle_open(struct http *http, struct arena *arena, const struct http_request *request,
+                        struct http_stream **stream, struct http_response *reply, struct error *err)
+{
+    struct curl_handle *handle = handle_of(http);
+    struct slot *slot;
+    bool ok;
+
+    if (handle->under_way > 0)
+        return error_set(err, ERROR_REQUEST, "http.limit",
+                         "a stream needs a handle without other requests");
+    slot = take_slot(handle, arena, request, err);
+    if (slot == NULL)
+        return false;
+    handle->has_stream = true;
+    slot->stream = (struct http_stream){ .http = http };
+    ok = transfer_start_stream(&slot->transfer, err) && begin_stream(handle, slot, reply, err);
+    if (ok && reply->status / 100 == 2)
+        *stream = &slot->stream;
+    else
+        close_stream(handle, slot);
+    return ok;
+}
+
+static struct slot *slot_of(struct http_stream *stream)
+{
+    return (struct slot *)((char *)stream - offsetof(struct slot, stream));
+}
+
+static bool handle_read(struct http_stream *stream, struct http_room room, size_t *len,
+                        struct error *err)
+{
+    struct curl_handle *handle = handle_of(stream->http);
+    struct slot *slot = slot_of(stream);
+    bool is_end = false, ok = true;
+
+    slot->transfer.has_moved = true; /* the silence until now was ours */
+    while (ok && *len == 0 && !is_end) {
+        ok = transfer_take(&slot->transfer, room, len, &is_end, err);
+        if (ok && *len == 0 && !is_end)
+            drive_stream(handle, slot);
+    }
+    stream->is_packed = slot->transfer.stream.gunzip.is_packed;
+    stream->wire_bytes = slot->transfer.stream.received;
+    return ok;
+}
+
+static void handle_end(struct http_stream *stream)
+{
+    close_stream(handle_of(stream->http), slot_of(stream));
+}
+
 static void handle_interrupt(struct http *http)
 {
     struct curl_handle *handle = handle_of(http);
@@ -390,7 +497,8 @@ static void handle_close(struct http *http)
 static void init_handle(struct curl_handle *handle, const struct curl_http_options *options)
 {
     static const struct http_ops ops = { handle_send,   handle_start,     handle_wait,
-                                         handle_cancel, handle_interrupt, handle_close };
+                                         handle_cancel, handle_open,      handle_read,
+                                         handle_end,    handle_interrupt, handle_close };
     const struct str agent = options != NULL ? options->user_agent : STR("");
 
     handle->http.ops = &ops;

@@ -18,6 +18,7 @@ enum {
     SCRATCH_BYTES_MAX = 256 << 20,
     BUFFER_BYTES_MIN = 64 << 10,
     BUFFER_KEPT_MAX = 8 << 20, /* memory for a few large pages must not be kept forever */
+    STREAM_BYTES = 512 << 10,  /* several of the library's reads */
 };
 
 int64_t transfer_clock_us(void)
@@ -47,8 +48,29 @@ void transfer_close(struct transfer *t)
     transfer_wipe(t);
     transfer_forget_way(t);
     arena_release(&t->scratch);
+    transfer_stop_stream(t);
     free(t->buffer);
     *t = (struct transfer){ 0 };
+}
+
+/* The handle may be paused: the next request needs one as new. */
+void transfer_stop_stream(struct transfer *t)
+{
+    if (!t->stream.is_on)
+        return;
+    gunzip_release(&t->stream.gunzip);
+    free(t->stream.bytes);
+    memset(&t->stream, 0, sizeof(t->stream));
+    transfer_forget_way(t);
+}
+
+bool transfer_start_stream(struct transfer *t, struct error *err)
+{
+    t->stream.bytes = malloc(STREAM_BYTES);
+    if (t->stream.bytes == NULL)
+        return error_set(err, ERROR_TRANSIENT, "http.resource", "no memory for a stream");
+    t->stream.is_on = true;
+    return true;
 }
 
 void transfer_wipe(struct transfer *t)
@@ -178,12 +200,28 @@ static bool make_room(struct transfer *t, size_t more)
     return true;
 }
 
+/* The library gives bytes that are refused again when it is told to go on. */
+static size_t keep_for_reader(struct transfer *t, const char *bytes, size_t len)
+{
+    t->stream.is_flowing = true;
+    if (len > STREAM_BYTES - t->stream.len) {
+        t->stream.is_paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    memcpy(t->stream.bytes + t->stream.len, bytes, len);
+    t->stream.len += len;
+    t->stream.received += (int64_t)len;
+    return len;
+}
+
 size_t transfer_on_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct transfer *t = context;
     const size_t len = size * count;
 
     t->has_moved = true;
+    if (t->stream.is_on && t->head.is_complete && t->head.status / 100 == 2)
+        return keep_for_reader(t, bytes, len);
     if (!t->body.is_placed && !place_body(t))
         return len + 1;
     if (len > t->body.max - t->body.len) {
@@ -280,6 +318,59 @@ static bool fill_reply(struct transfer *t, int64_t now_us)
                    port);
     reply->address = arena_copy(t->arena, str_of(address));
     return reply->address.data != NULL || arena_error(t->arena, &t->err);
+}
+
+bool transfer_head(struct transfer *t, int64_t now_us, struct http_response *reply,
+                   struct error *err)
+{
+    const struct str coding = http_header_value(t->head.headers, STR("Content-Encoding"));
+
+    if (!fill_reply(t, now_us)) {
+        *err = t->err;
+        return false;
+    }
+    *reply = t->reply;
+    if (unpack_is_identity(coding) || str_eq_nocase(str_trim(coding), STR("gzip")))
+        return true; /* gzip is found by its bytes, whoever packed them */
+    return error_set(err, ERROR_TRANSIENT, "http.encoding",
+                     "%s: the content coding %.*s was not requested",
+                     http_title(&t->request, t->hop.url).text, STR_ARG(coding));
+}
+
+/* Makes room, and lets the library go on. */
+static void resume(struct transfer *t)
+{
+    t->stream.at = t->stream.len = 0;
+    if (!t->stream.is_paused)
+        return;
+    t->stream.is_paused = false;
+    t->has_moved = true; /* the silence was ours */
+    (void)curl_easy_pause(t->easy, CURLPAUSE_CONT);
+}
+
+bool transfer_take(struct transfer *t, struct http_room room, size_t *len, bool *is_end,
+                   struct error *err)
+{
+    struct str in = { t->stream.bytes + t->stream.at, t->stream.len - t->stream.at };
+    const size_t before = in.len;
+    bool ok;
+
+    *is_end = false;
+    ok = gunzip_take(&t->stream.gunzip, &in, t->is_settled, room, len, err);
+    t->stream.at += before - in.len;
+    if (ok && *len == 0 && t->is_settled) {
+        if (!t->ok) {
+            *err = t->err;
+            return false;
+        }
+        *is_end = true;
+        ok = gunzip_end(&t->stream.gunzip, err);
+    }
+    if (!ok)
+        return error_wrap(err, "%s", http_title(&t->request, t->hop.url).text);
+    if (*len == 0 && !*is_end && in.len == 0)
+        resume(t);
+    return true;
 }
 
 /* The body, decoded. */
@@ -395,6 +486,8 @@ int64_t transfer_deadline_us(struct transfer *t, int64_t now_us)
         t->moved_us = now_us;
     }
     idle_us = t->moved_us + t->request.timeouts.idle_us;
+    if (t->stream.is_flowing)
+        return idle_us; /* a file may take hours */
     return idle_us < total_us ? idle_us : total_us;
 }
 
@@ -409,7 +502,8 @@ void transfer_abort(struct transfer *t, const char *code, int64_t now_us)
 
 void transfer_expire(struct transfer *t, int64_t now_us)
 {
-    const bool is_total = now_us >= t->begun_us + t->request.timeouts.total_us;
+    const bool is_total =
+        !t->stream.is_flowing && now_us >= t->begun_us + t->request.timeouts.total_us;
 
     transfer_abort(t, is_total ? "http.timeout.total" : "http.timeout.idle", now_us);
 }

@@ -12,6 +12,7 @@
 
 #include <curl/curl.h>
 
+#include "adapter/curl/gunzip.h"
 #include "data/http_head.h"
 #include "port/http.h"
 
@@ -49,6 +50,16 @@ struct transfer {
         bool is_direct; /* data is in the arena, exactly as long as announced */
         bool is_coded;
     } body;
+    struct {
+        bool is_on;      /* the body of a 2xx is kept here until it is read */
+        bool is_flowing; /* the head of a 2xx was received */
+        bool is_paused;  /* the library holds bytes for which there was no room */
+        char *bytes;
+        size_t at; /* what was read of them */
+        size_t len;
+        int64_t received;
+        struct gunzip gunzip;
+    } stream;
     char *buffer; /* for bodies of unknown size; kept for the next one */
     size_t buffer_room;
 
@@ -71,6 +82,19 @@ bool transfer_begin(struct transfer *transfer, int64_t now_us);
 /* After the library is done and it was removed from the multi. True: it is to be added again;
  * false: it is settled. */
 bool transfer_end(struct transfer *transfer, CURLcode result, int64_t now_us);
+
+/* The body of a 2xx will be read piece by piece; until stop, which accepts any transfer. */
+bool transfer_start_stream(struct transfer *transfer, struct error *err) MUST_CHECK;
+void transfer_stop_stream(struct transfer *transfer);
+
+/* Of a stream whose head was received: everything but the body. */
+bool transfer_head(struct transfer *transfer, int64_t now_us, struct http_response *reply,
+                   struct error *err) MUST_CHECK;
+
+/* The bytes of a stream that are there, unpacked. *len 0: more must be received first; *is_end:
+ * that was all. */
+bool transfer_take(struct transfer *transfer, struct http_room room, size_t *len, bool *is_end,
+                   struct error *err) MUST_CHECK;
 
 /* When it must be given up unless bytes move. */
 int64_t transfer_deadline_us(struct transfer *transfer, int64_t now_us);

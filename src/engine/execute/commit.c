@@ -9,7 +9,8 @@
  * versions again, so what another worker changed since is a race, and the batch is judged again.
  * The batch row comes before the records, because its id is in their lineage; its stats say what
  * the judgement found. The order of locks is the same in every try of every worker: the task,
- * quarantined records by number, signals by id, new records by id, changed records by number.
+ * quarantined records by number, signals by id, new records by id, changed records by number,
+ * parents by id.
  */
 #include "engine/execute/commit.h"
 
@@ -20,6 +21,7 @@
 #include "data/hash.h"
 #include "engine/execute/commit_records.h"
 #include "engine/execute/commit_rejects.h"
+#include "port/store_child.h"
 
 /* A busy store has already made us wait for its timeout. */
 enum { BUSY_WEIGHT = 4 };
@@ -131,6 +133,16 @@ static bool add_ids(struct attempt *attempt, struct error *err)
                             batch->id_count, err);
 }
 
+/* Of a child endpoint: whose children are stored now. */
+static bool mark_parents(struct attempt *attempt, struct error *err)
+{
+    const struct fetch_batch *batch = attempt->batch;
+
+    return batch->parent_count == 0 ||
+           store_child_mark(attempt->context->store, &attempt->record_context,
+                            (struct record_ids){ batch->parents, batch->parent_count }, err);
+}
+
 /* ---- one try ---- */
 
 /* The first call of the transaction: from here on the task's row is locked. */
@@ -191,7 +203,7 @@ static bool write_rows(struct attempt *attempt, bool *is_written, struct error *
     if (!records_write(&attempt->records, &attempt->record_context, is_written, err))
         return false;
     return !*is_written || (rejects_write(&attempt->rejects, &attempt->record_context, err) &&
-                            add_ids(attempt, err));
+                            add_ids(attempt, err) && mark_parents(attempt, err));
 }
 
 static bool try_once(struct attempt *attempt, int64_t now_us, enum try_end *end, struct error *err)

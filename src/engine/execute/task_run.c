@@ -314,10 +314,12 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
 static bool store_batch(struct task_run *run, struct fetch *fetch, const struct fetch_batch *batch,
                         bool *held, struct error *err)
 {
-    const int64_t observed_us = executor_at_us(run->executor, batch->sent_us);
+    int64_t observed_us = executor_at_us(run->executor, batch->sent_us);
     struct store_retry retry = executor_retry(run->executor);
     struct commit_result result;
 
+    if (batch->made_us > 0 && batch->made_us < observed_us)
+        observed_us = batch->made_us; /* what was fetched since is newer than the file */
     while (!batch_commit(&run->commit, fetch, batch,
                          (struct commit_times){ observed_us, executor_now_us(run->executor) },
                          &result, err)) {

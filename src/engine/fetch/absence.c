@@ -29,10 +29,11 @@ static bool refuse(const struct absence_input *input, struct arena *arena, enum 
         [RESPONSE_PART_NEXT] = &input->reader->next,
         [RESPONSE_PART_HAS_MORE] = &input->reader->has_more,
     };
-    const bool is_header = part == RESPONSE_PART_NEXT && endpoint->page.next_header.len > 0;
+    const struct str header = part == RESPONSE_PART_NEXT    ? endpoint->page.next_header
+                              : part == RESPONSE_PART_TOTAL ? endpoint->response.total_header
+                                                            : STR("");
     const struct str path =
-        is_header ? arena_printf(arena, "header %.*s", STR_ARG(endpoint->page.next_header))
-                  : paths[part];
+        header.len > 0 ? arena_printf(arena, "header %.*s", STR_ARG(header)) : paths[part];
     const struct document *document = &input->response->document;
     const struct str outline = document_outline(document, arena);
 
@@ -100,9 +101,12 @@ static bool refuse_end(const struct absence_input *input, struct arena *arena, s
 static bool is_stranger(const struct absence_input *input)
 {
     const struct listing *listing = input->listing;
-    const bool is_in_body = input->reader->endpoint->page.next_header.len == 0;
-    const enum listing_part parts[] = { listing->total_part, listing->more_part,
-                                        is_in_body ? listing->next_part : LISTING_UNDECLARED };
+    const struct spec_endpoint *endpoint = input->reader->endpoint;
+    const enum listing_part parts[] = {
+        endpoint->response.total_header.len == 0 ? listing->total_part : LISTING_UNDECLARED,
+        listing->more_part,
+        endpoint->page.next_header.len == 0 ? listing->next_part : LISTING_UNDECLARED,
+    };
     bool is_declared = false;
 
     if (input->response->items.is_there)
@@ -127,7 +131,7 @@ static bool refuse_stranger(const struct absence_input *input, struct arena *are
         STR_ARG(input->reader->endpoint->response.items.text), STR_ARG(outline));
 }
 
-/* No items, and elements in their container that show a list of something else. */
+/* No items, and a text or elements in their container that show that it is not an empty list. */
 static bool check_strangers(const struct absence_input *input, struct arena *arena,
                             struct error *err)
 {
@@ -135,6 +139,7 @@ static bool check_strangers(const struct absence_input *input, struct arena *are
     const struct document_path *strangers = &input->reader->strangers;
     const struct listing *listing = input->listing;
     bool is_other_list = false;
+    struct str elements;
 
     if (strangers->xml == NULL || input->response->items.count > 0 ||
         (listing->has_total && listing->total == 0))
@@ -144,13 +149,14 @@ static bool check_strangers(const struct absence_input *input, struct arena *are
         return false;
     if (!is_other_list)
         return true;
+    elements = document_outline_elements(document, &input->reader->elements, arena);
     return error_set(
         err, ERROR_TRANSIENT, "answer.items",
-        "%.*s finds nothing in the response, but the place where it searches has other elements: "
+        "%.*s finds nothing in the response, but the place where it searches has other elements%s"
         "%.*s; see response.namespaces if the items have a namespace, and write a rule with "
         "meaning: empty if this means no records",
         STR_ARG(input->reader->endpoint->response.items.text),
-        STR_ARG(document_outline_elements(document, &input->reader->elements, arena)));
+        elements.len > 0 ? ": " : ", or a text", STR_ARG(elements));
 }
 
 bool absence_check(const struct absence_input *input, struct arena *arena, struct error *err)

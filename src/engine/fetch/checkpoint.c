@@ -10,8 +10,8 @@
 
 /* ---- numbers and flags, by one table for both directions ---- */
 
-enum { SCOPE_ROOT, SCOPE_PAGE, SCOPE_PROOF, SCOPE_IDS, SCOPE_FEED, SCOPES };
-static const char *const scope_names[SCOPES] = { NULL, "page", "proof", "ids", "feed" };
+enum { SCOPE_ROOT, SCOPE_PAGE, SCOPE_PROOF, SCOPE_IDS, SCOPE_FEED, SCOPE_BULK, SCOPES };
+static const char *const scope_names[SCOPES] = { NULL, "page", "proof", "ids", "feed", "bulk" };
 
 struct member {
     int scope;
@@ -22,7 +22,7 @@ struct member {
     bool *flag;
 };
 
-enum { MEMBERS_MAX = 57 };
+enum { MEMBERS_MAX = 64 };
 
 struct members {
     struct member items[MEMBERS_MAX];
@@ -85,9 +85,15 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_IDS, "lost", .number = &c->lost },
         { SCOPE_IDS, "refused", .number = &c->refused },
         { SCOPE_IDS, "failed", .number = &c->failed },
+        { SCOPE_IDS, "childless", .number = &c->childless },
         { SCOPE_FEED, "isFull", .flag = &c->feed.is_full },
         { SCOPE_FEED, "fullUs", .number = &c->feed.full_us },
         { SCOPE_FEED, "isBridged", .flag = &c->feed.is_bridged },
+        { SCOPE_BULK, "records", .number = &c->bulk.place.records },
+        { SCOPE_BULK, "bytes", .number = &c->bulk.place.bytes },
+        { SCOPE_BULK, "isPacked", .flag = &c->bulk.file.is_packed },
+        { SCOPE_BULK, "hasLength", .flag = &c->bulk.file.has_length },
+        { SCOPE_BULK, "length", .number = &c->bulk.file.length },
     };
 
     static_assert(ARRAY_LEN(members) <= MEMBERS_MAX, "all fit");
@@ -186,6 +192,11 @@ static void write_texts(struct json_writer *w, struct arena *arena, const struct
     }
     if (scope == SCOPE_FEED)
         write_feed(w, &c->feed);
+    if (scope == SCOPE_BULK) {
+        write_hex(w, arena, "sum", c->bulk.place.sum.bytes, sizeof(c->bulk.place.sum.bytes));
+        json_write_member_str(w, STR("etag"), str_of(c->bulk.file.etag));
+        json_write_member_str(w, STR("modified"), str_of(c->bulk.file.modified));
+    }
     if (scope == SCOPE_PROOF && c->proof->tail_count > 0)
         write_tail(w, arena, c->proof);
     if (scope == SCOPE_IDS) {
@@ -209,7 +220,8 @@ bool checkpoint_write(const struct checkpoint *checkpoint, struct arena *arena, 
     json_write_object(&w);
     json_write_member_i64(&w, STR("v"), CHECKPOINT_VERSION);
     for (int scope = 0; scope < SCOPES; scope++) {
-        if (scope == SCOPE_FEED && !checkpoint->feed.is_on)
+        if ((scope == SCOPE_FEED && !checkpoint->feed.is_on) ||
+            (scope == SCOPE_BULK && !checkpoint->bulk.is_on))
             continue;
         if (scope_names[scope] != NULL) {
             json_write_name(&w, str_of(scope_names[scope]));
@@ -378,6 +390,26 @@ static bool read_feed(const struct reading *reading, struct json_node node,
            read_text(reading, node, "seen", &feed->seen);
 }
 
+static bool read_bulk(const struct reading *reading, struct json_node node,
+                      struct checkpoint_bulk *bulk)
+{
+    struct hash_sum *sum = &bulk->place.sum;
+    struct str hex, etag, modified;
+    size_t count = 0;
+
+    bulk->is_on = json_exists(node);
+    if (!bulk->is_on)
+        return true;
+    if (!read_text(reading, node, "sum", &hex) || !read_text(reading, node, "etag", &etag) ||
+        !read_text(reading, node, "modified", &modified))
+        return false;
+    if (!read_hex(hex, sum->bytes, sizeof(sum->bytes), &count) || count != sizeof(sum->bytes) ||
+        bulk->place.records < 0 || bulk->place.bytes < 0 ||
+        !bulk_file_keep(bulk->file.etag, etag) || !bulk_file_keep(bulk->file.modified, modified))
+        return unreadable(reading->err, "bulk");
+    return true;
+}
+
 static bool read_end(const struct reading *reading, enum page_reason *end)
 {
     struct str text;
@@ -422,5 +454,6 @@ bool checkpoint_read(struct checkpoint *checkpoint, struct arena *arena, struct 
            read_tail(&reading, nodes[SCOPE_PROOF], proof) &&
            read_ids(&reading, nodes[SCOPE_IDS], "again", &checkpoint->again) &&
            read_ids(&reading, nodes[SCOPE_IDS], "late", &checkpoint->late) &&
-           read_feed(&reading, nodes[SCOPE_FEED], &checkpoint->feed);
+           read_feed(&reading, nodes[SCOPE_FEED], &checkpoint->feed) &&
+           read_bulk(&reading, nodes[SCOPE_BULK], &checkpoint->bulk);
 }

@@ -5,6 +5,7 @@
  *       "proof":{"pages":3,"items":300,"distinct":300,"total":[415,415],"tail":"9f...",...},
  *       "ids":{"listed":5000,"next":1200,"again":["..."],"late":["..."],"lost":2},
  *       "feed":{"at":"118","seen":"118","latest":"240"},
+ *       "bulk":{"records":5000,"bytes":817344,"sum":"9f...","etag":"\"a1\"","length":91344},
  *       "end":"","requests":17,"records":300}
  *
  * A token is opaque: one that is not UTF-8 text is written as "tokenHex". Members may be added;
@@ -15,6 +16,7 @@
 #define PATRA_ENGINE_FETCH_CHECKPOINT_H
 
 #include "base/buf.h"
+#include "engine/fetch/bulk_file.h"
 #include "engine/fetch/page.h"
 #include "engine/fetch/proof.h"
 
@@ -41,6 +43,13 @@ struct checkpoint_feed {
     bool is_bridged;   /* TOKEN: ... not everything, but what changed since the last sync */
 };
 
+/* Of a walk over a file. */
+struct checkpoint_bulk {
+    bool is_on;
+    struct bulk_place place;
+    struct bulk_file file;
+};
+
 struct checkpoint {
     int sweep;    /* complete walks that were judged and not believed */
     int restarts; /* walks that were given up before their end */
@@ -55,11 +64,13 @@ struct checkpoint {
     int64_t lost;              /* given up: missing */
     int64_t refused;
     int64_t failed;
+    int64_t childless; /* parents without children */
     int64_t requests;
     int64_t records;
     int64_t spent; /* requests for pages, and the pages of the longest sweep (fetch_spending) */
     int64_t seen;
     struct checkpoint_feed feed;
+    struct checkpoint_bulk bulk;
 };
 
 bool checkpoint_write(const struct checkpoint *checkpoint, struct arena *arena, struct str *json,

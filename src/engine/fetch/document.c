@@ -339,15 +339,29 @@ static bool add_elements(const struct json_doc *doc, struct document_items *item
     return true;
 }
 
-/* Whether there is a list where a path with wildcards searches: its head is one, or an object; and
- * where each of its elements should lead to a result, all of them do, or of a lookup at least one.
- */
+static bool is_scalar(const struct json_doc *doc, struct json_node node)
+{
+    return json_type(doc, node) > JSON_NULL && json_type(doc, node) < JSON_ARRAY;
+}
+
+static void note_break(const struct json_doc *doc, struct document_items *items,
+                       struct json_node wrong)
+{
+    items->is_broken = json_type(doc, wrong) != JSON_NONE;
+    items->wrong.json = wrong;
+}
+
+/* Whether there is a list where a path with wildcards searches: its head is one, or an object with
+ * members, because {} is also what a response says that lacks everything; and where each of its
+ * elements should lead to a result, all of them do, or of a lookup at least one. */
 static bool find_lists(const struct json_doc *doc, const struct jsonpath *path, struct arena *arena,
                        size_t found, struct document_items *items, struct error *err)
 {
     const struct json_node head = jsonpath_head(path, doc, json_root(doc));
 
     items->is_there = json_type(doc, head) >= JSON_ARRAY;
+    if (is_scalar(doc, head))
+        note_break(doc, items, head);
     if (!items->is_there)
         return true;
     if (items->is_lookup) {
@@ -356,9 +370,46 @@ static bool find_lists(const struct json_doc *doc, const struct jsonpath *path, 
     }
     if (jsonpath_is_deep(path))
         items->is_there = found > 0;
-    return !jsonpath_is_plain(path) ||
-           jsonpath_is_whole(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL },
+    if (!jsonpath_is_plain(path))
+        return true;
+    if (json_type(doc, head) == JSON_OBJECT && json_count(doc, head) == 0) {
+        items->is_there = false;
+        return true;
+    }
+    return jsonpath_is_whole(path, arena, (struct jsonpath_target){ doc, json_root(doc), NULL },
                              &items->is_there, err);
+}
+
+/* The first text or number among results that must be lists or records. JSON_NONE: there is none.
+ */
+static struct json_node find_scalar(const struct json_doc *doc, const struct jsonpath_nodes *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        if (is_scalar(doc, found->items[i]))
+            return found->items[i];
+    }
+    return JSON_NODE_NONE;
+}
+
+static bool has_list(const struct json_doc *doc, const struct jsonpath_nodes *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        if (json_type(doc, found->items[i]) == JSON_ARRAY)
+            return true;
+    }
+    return false;
+}
+
+/* The results are the members of one object: $.ids[*] of {"ids": {"error": "busy"}}. A filter, such
+ * as $.ids[?@ != ""], says that an object is meant. */
+static bool are_members(const struct json_doc *doc, const struct jsonpath *path,
+                        const struct jsonpath_nodes *found)
+{
+    const struct json_node head = jsonpath_head(path, doc, json_root(doc));
+    struct json_iter it = json_each(doc, head);
+
+    return found->count > 0 && jsonpath_is_plain(path) && json_type(doc, head) == JSON_OBJECT &&
+           json_next(&it) && it.value.at == found->items[0].at;
 }
 
 static bool add_results(const struct json_doc *doc, const struct jsonpath *path,
@@ -371,6 +422,8 @@ static bool add_results(const struct json_doc *doc, const struct jsonpath *path,
                       err) ||
         !find_lists(doc, path, arena, found.count, items, err))
         return false;
+    if (!items->is_lookup && (are_lists ? has_list(doc, &found) : are_members(doc, path, &found)))
+        note_break(doc, items, find_scalar(doc, &found));
     for (size_t i = 0; i < found.count; i++) {
         const bool is_list = are_lists && json_type(doc, found.items[i]) == JSON_ARRAY;
 
@@ -400,6 +453,8 @@ static bool json_items(const struct json_doc *doc, const struct jsonpath *path, 
     if (json_type(doc, list) == JSON_ARRAY)
         return add_elements(doc, items, arena, list, err);
     items->is_single = items->is_there;
+    if (is_scalar(doc, list))
+        note_break(doc, items, list);
     return !items->is_there || add_json(doc, items, arena, list, err);
 }
 

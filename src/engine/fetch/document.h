@@ -21,11 +21,15 @@
  *               wildcards, and the elements of those results that are arrays where the path ends
  *               in a name ($.groups[*].items). In the response to a lookup a null element means
  *               "no such record" and is left out; elsewhere it is an item. XML: the elements found.
+ *      no list  (is_broken) JSON: a text, number or boolean in place of the list, or of one of
+ *               several lists; and an object with such members in place of the array of a last
+ *               wildcard, because the members of an error are not ids. Of a lookup only the first.
  *      a list   is there, even without items, when the place is there where its path searches:
- *               JSON: the names that the path begins with, and in every element of a wildcard those
- *               that follow. XML: its container (data/xml_container.h). Where the path does not
- *               show a place ($..items, //record), a list without items is not there. A lookup
- *               needs less: its missing records are counted.
+ *               JSON: what the names that the path begins with lead to, but for {}, and in every
+ *               element of a wildcard those that follow. XML: its container
+ *               (data/xml_container.h). Where the path does not show a place ($..items, //record),
+ *               a list without items is not there. A lookup needs less: its missing records are
+ *               counted.
  *
  * Texts and raw bytes are views of the body or live in the arena. Both must outlive the document;
  * raw bytes also survive document_close(). One thread at a time.
@@ -162,9 +166,11 @@ struct document_list {
 };
 
 struct document_items {
-    bool is_there;  /* there is a list, even if it is empty */
-    bool is_single; /* JSON: one value, which is not a list */
-    bool is_lookup; /* of the list's paths */
+    bool is_there;              /* there is a list, even if it is empty */
+    bool is_single;             /* JSON: one value, which is not a list */
+    bool is_broken;             /* JSON: something is where the list, or a part of it, should be */
+    struct document_node wrong; /* is_broken: that */
+    bool is_lookup;             /* of the list's paths */
     struct document_node *items;
     size_t count;
 };

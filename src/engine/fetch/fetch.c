@@ -39,7 +39,9 @@ static void choose_mode(struct fetch *fetch)
         return;
     }
     fetch->list = &fetch->phases[0];
-    if (!fetch->spec->is_two_phase)
+    if (fetch->order.slice->dimension == SLICE_FILE)
+        fetch->mode = WALK_BULK;
+    else if (!fetch->spec->is_two_phase)
         fetch->mode = WALK_PAGES;
     else if (fetch->phases[1].form.uses_ids) {
         fetch->mode = WALK_IDS;
@@ -76,11 +78,15 @@ static bool write_checkpoint(struct fetch *fetch, struct error *err)
         .lost = ids->lost_missing,
         .refused = ids->lost_refused,
         .failed = ids->lost_failed,
+        .childless = ids->childless,
         .requests = fetch->totals.requests,
         .records = fetch->totals.records,
         .spent = fetch->totals.spent,
         .seen = fetch->totals.seen,
         .feed = feed_checkpoint(fetch),
+        .bulk = { .is_on = fetch->mode == WALK_BULK,
+                  .place = fetch->bulk.place,
+                  .file = fetch->bulk.file },
     };
 
     return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->handout.whole.checkpoint, err);
@@ -111,6 +117,7 @@ static bool resume_ids(struct id_work *ids, struct arena *arena,
     ids->lost_missing = checkpoint->lost;
     ids->lost_refused = checkpoint->refused;
     ids->lost_failed = checkpoint->failed;
+    ids->childless = checkpoint->childless;
     ids->late_end = checkpoint->late.count;
     return resume_queue(&ids->again, arena, checkpoint->again, err) &&
            resume_queue(&ids->late, arena, checkpoint->late, err);
@@ -143,6 +150,8 @@ static bool resume(struct fetch *fetch, struct error *err)
         return false;
     if (fetch->ids.phase != NULL && !resume_ids(&fetch->ids, own, &checkpoint, err))
         return false;
+    fetch->bulk.place = checkpoint.bulk.place;
+    fetch->bulk.file = checkpoint.bulk.file;
     if (must_restart(fetch, &checkpoint)) {
         fetch->totals.restarts++;
         walk_forget_pages(&fetch->totals, &phase->proof);
@@ -169,6 +178,7 @@ static bool open_all(struct fetch *fetch, struct error *err)
         return false;
     choose_mode(fetch);
     feed_begin(fetch);
+    bulk_init(fetch);
     id_set_init(&fetch->ids.known, &fetch->memory.own);
     if (!id_work_add(&fetch->ids, &fetch->memory.own, order->ids, order->id_count, err))
         return false;
@@ -194,6 +204,7 @@ bool fetch_open(struct fetch **out, const struct fetch_parts *parts,
     arena_init(&fetch->memory.pages[0], BATCH_BYTES_MAX);
     arena_init(&fetch->memory.pages[1], BATCH_BYTES_MAX);
     arena_init(&fetch->memory.scratch, SCRATCH_BYTES_MAX);
+    arena_init(&fetch->bulk.head, SCRATCH_BYTES_MAX);
     buf_init(&fetch->handout.checkpoint, &fetch->memory.own, CHECKPOINT_BYTES_MAX);
     if (!open_all(fetch, err)) {
         fetch_close(fetch);
@@ -216,6 +227,7 @@ void fetch_close(struct fetch *fetch)
         return;
     prefetch_drop(fetch);
     close_exchanges(fetch);
+    bulk_close(fetch);
     for (size_t i = 0; i < ARRAY_LEN(fetch->phases); i++)
         reader_close(&fetch->phases[i].reader);
     arena_release(&fetch->memory.pages[0]);
@@ -228,7 +240,7 @@ void fetch_close(struct fetch *fetch)
 
 /* ---- steps ---- */
 
-enum step { STEP_NONE, STEP_PAGE, STEP_IDS, STEP_DEFERRED };
+enum step { STEP_NONE, STEP_PAGE, STEP_BULK, STEP_IDS, STEP_DEFERRED };
 
 static enum step next_step(const struct fetch *fetch)
 {
@@ -237,7 +249,7 @@ static enum step next_step(const struct fetch *fetch)
     if (id_work_is_due(&fetch->ids, is_listed))
         return STEP_IDS;
     if (!is_listed)
-        return STEP_PAGE;
+        return fetch->mode == WALK_BULK ? STEP_BULK : STEP_PAGE;
     return id_work_has_deferred(&fetch->ids) ? STEP_DEFERRED : STEP_NONE;
 }
 
@@ -253,6 +265,9 @@ static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct err
         if (!walk_check_budget(fetch, &ended, err))
             return false;
         return ended || walk_page(fetch, batch, err);
+    case STEP_BULK:
+        batch->kind = FETCH_PAGE;
+        return walk_bulk_batch(fetch, batch, err);
     case STEP_IDS:
         return walk_id_batch(fetch, batch, err);
     case STEP_DEFERRED:
@@ -271,6 +286,8 @@ static void prefetch_next(struct fetch *fetch)
     const enum step step = next_step(fetch);
     struct exchange_request request = { .phase = fetch->list };
 
+    if (step == STEP_BULK)
+        return; /* the stream is open */
     if (step == STEP_IDS)
         request = id_work_request(&fetch->ids);
     else if (step == STEP_DEFERRED || !fetch->list->rules.replayable)
@@ -284,12 +301,17 @@ static bool conclude(struct fetch *fetch, struct fetch_batch *batch, struct erro
     if (!fetch->has_verdict && next_step(fetch) == STEP_NONE) {
         if (!id_work_check_refused(fetch, err))
             return false;
-        walk_judge(fetch);
+        if (fetch->mode == WALK_BULK)
+            walk_bulk_end(fetch);
+        else
+            walk_judge(fetch);
     }
-    if (!fetch->has_verdict && !walk_check_limits(fetch, err))
-        return false;
-    if (!fetch->has_verdict)
-        walk_mind_pace(fetch, batch);
+    if (!fetch->has_verdict && fetch->mode != WALK_BULK) {
+        if (!walk_check_limits(fetch, err))
+            return false;
+        if (!fetch->has_verdict)
+            walk_mind_pace(fetch, batch);
+    }
     batch->is_last = fetch->has_verdict;
     batch->has_next = !batch->is_last;
     batch->verdict = fetch->verdict;
@@ -392,6 +414,7 @@ static void hold_back(struct fetch_batch *batch, struct str checkpoint)
     batch->verdict = (struct fetch_verdict){ 0 };
     batch->bad_count = 0;
     batch->lost_count = 0;
+    batch->parent_count = 0;
     batch->has_page_no = false;
     batch->before = (struct str){ NULL, 0 };
     batch->after = (struct str){ NULL, 0 };

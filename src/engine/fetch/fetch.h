@@ -19,6 +19,12 @@
  * decide what happens to a task, a slice or a cursor: the verdict says what was found, and the
  * caller draws the conclusion.
  *
+ * Files (role bulk) are read as they come: a batch is made of the next records of the file, and its
+ * checkpoint is the place in it. A walk that is resumed continues there, by a Range where the file
+ * is not packed and the server says that it is still the same file; otherwise the file is read
+ * again from its beginning, and what was handed out is skipped. A running hash shows whether it is
+ * the same; another file is read from its beginning. A file that breaks off is never an end.
+ *
  * There are three kinds of batches. A walk over pages gives FETCH_PAGE. In two phases, pages of ids
  * (FETCH_IDS, without records) and requests for details (FETCH_DETAILS) alternate. An operation by
  * id gives FETCH_DETAILS only.
@@ -66,7 +72,7 @@
  * "fetch.rejected" (L1: the gate has no permit in time), "fetch.checkpoint" (L4: unreadable),
  * "fetch.restarts" (L1: the walk was lost too often), "fetch.refused" (L2: too many ids were
  * refused), "fetch.deferred" (L1: all other ids are done). After a failure only fetch_close is
- * allowed.
+ * allowed. Of files: "answer.file" (L1: not whole, or not of lines of JSON), "lines.limit" (L2).
  *
  * Threads: one at a time. Memory: two arenas of BATCH_BYTES_MAX, and the walk's own.
  */
@@ -282,6 +288,8 @@ struct fetch_batch {
     size_t id_count;
     const struct fetch_lost_id *lost; /* given up with this batch */
     size_t lost_count;
+    const struct str *parents; /* of a child endpoint: whose children are all received by now */
+    size_t parent_count;
 
     /* For the batch row. before and after are tokens or URLs, opaque bytes; data NULL: none. A
      * before is unique within the run: pages of later sweeps, and of scrolls, which have the same
@@ -300,6 +308,9 @@ struct fetch_batch {
     struct fetch_counts counts;
     int64_t
         sent_us; /* monotonic: when the request was sent that this is the response to; 0: none */
+
+    int64_t made_us; /* of a file: when it was made, by its server; its records were not seen later;
+                        0: unknown */
 
     struct fetch_spending spending;
 

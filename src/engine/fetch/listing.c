@@ -318,13 +318,38 @@ static bool is_blank(struct str text)
     return str_trim(text).len == 0 || str_eq(text, STR("NaN"));
 }
 
+/* "1234", or the end of "items 0-9/1234". "*" says that it is unknown. */
+static bool read_total_header(const struct reading *reading, struct str name)
+{
+    const struct str value = http_header_value(reading->input->reply->headers, name);
+    struct listing *listing = reading->listing;
+    const size_t slash = str_find_char(value, '/');
+    const struct str text =
+        str_trim(slash < value.len ? str_slice(value, slash + 1, value.len) : value);
+
+    listing->total_part = LISTING_ABSENT;
+    if (text.len == 0 || str_eq(text, STR("*")))
+        return true;
+    if (!str_to_i64(text, &listing->total) || listing->total < 0)
+        return is_declared_empty(reading) ||
+               error_set(reading->err, ERROR_TRANSIENT, "answer.total",
+                         "header %.*s in the response is not a whole number: %s", STR_ARG(name),
+                         QUOTE(value));
+    listing->has_total = true;
+    listing->total_part = LISTING_FOUND;
+    return true;
+}
+
 static bool read_total(const struct reading *reading)
 {
     const struct document_path *path = &reading->input->reader->total;
+    const struct str header = reading->input->reader->endpoint->response.total_header;
     struct listing *listing = reading->listing;
     enum document_kind kind;
     struct str text;
 
+    if (header.len > 0)
+        return read_total_header(reading, header);
     if (!document_has_path(path))
         return true;
     if (!page_kind(reading, path, &kind) || !page_text(reading, path, &text))

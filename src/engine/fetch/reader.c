@@ -92,6 +92,17 @@ static bool open_container(struct opening *opening)
                      &reader->strangers);
 }
 
+/* The lines of a file are the elements of an array (walk_bulk.c). */
+static bool open_items(struct opening *opening)
+{
+    struct reader *reader = opening->reader;
+    const struct spec_endpoint *endpoint = reader->endpoint;
+
+    if (endpoint->role == ENDPOINT_BULK && endpoint->response.format == RESPONSE_JSON)
+        return jsonpath_compile(opening->arena, STR("$"), &reader->items.json, NULL, opening->err);
+    return open_path(opening, &endpoint->response.items, &reader->items);
+}
+
 static bool open_fixed(struct opening *opening)
 {
     struct reader *reader = opening->reader;
@@ -100,7 +111,6 @@ static bool open_fixed(struct opening *opening)
         const struct spec_path *spec;
         struct document_path *path;
     } paths[] = {
-        { &response->items, &reader->items },
         { &response->version, &reader->version },
         { &response->total, &reader->total },
         { &response->has_more, &reader->has_more },
@@ -112,8 +122,10 @@ static bool open_fixed(struct opening *opening)
         { &reader->endpoint->page.next, &reader->next },
     };
 
-    static_assert(ARRAY_LEN(paths) + 3 + SPEC_ID_PARTS_MAX + SPEC_DATE_PATHS_MAX <= FIXED_PATHS,
+    static_assert(ARRAY_LEN(paths) + 4 + SPEC_ID_PARTS_MAX + SPEC_DATE_PATHS_MAX <= FIXED_PATHS,
                   "all are counted");
+    if (!open_items(opening))
+        return false;
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         if (!open_path(opening, paths[i].spec, paths[i].path))
             return false;

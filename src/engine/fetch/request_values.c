@@ -97,6 +97,9 @@ static bool resolve_slice(const struct request_input *input, struct arena *arena
         return number_text(arena, range.to - 1, value, err);
     else if (is(variable, "bucket") && slice->dimension == SLICE_ID && !has_range)
         *value = int_value(slice->ids.bucket);
+    else if (is(variable, "file") && slice->dimension == SLICE_FILE && slice->file.len > 0)
+        *value =
+            (struct template_value){ .type = TEMPLATE_TEXT, .text = slice->file, .is_path = true };
     return true;
 }
 

@@ -28,17 +28,19 @@ static bool is_success(int status)
 }
 
 /* The record of a lookup, and of an endpoint that has no pages, may be an object by itself. */
-static bool may_be_single(const struct spec_endpoint *endpoint)
+static bool may_be_single(const struct reading *reading)
 {
-    return endpoint->role != ENDPOINT_SEARCH || endpoint->page.type == PAGINATION_SINGLE;
+    const struct spec_endpoint *endpoint = reading->input->reader->endpoint;
+
+    return endpoint->role != ENDPOINT_SEARCH ||
+           (endpoint->page.type == PAGINATION_SINGLE && !reading->input->ids_only);
 }
 
 static bool has_records(const struct reading *reading)
 {
     const struct document_items *items = &reading->response->items;
 
-    return items->count > 0 &&
-           (!items->is_single || may_be_single(reading->input->reader->endpoint));
+    return items->count > 0 && !items->is_broken && (!items->is_single || may_be_single(reading));
 }
 
 /* ---- the body ---- */
@@ -267,6 +269,59 @@ static bool apply_error_rules(const struct reading *reading, bool *is_decided, s
     return true;
 }
 
+/* Whether what is at the path is of the kind that the rule expects. A list that a path leads to is
+ * the list itself, not its elements. */
+static bool kind_fits(const struct reading *reading, enum value_kind expected,
+                      const struct document_path *path, bool *fits, struct error *err)
+{
+    static const enum json_type types[] = { [VALUE_ARRAY] = JSON_ARRAY,
+                                            [VALUE_OBJECT] = JSON_OBJECT,
+                                            [VALUE_TEXT] = JSON_STRING,
+                                            [VALUE_NUMBER] = JSON_NUMBER,
+                                            [VALUE_BOOLEAN] = JSON_BOOL };
+    const struct document_place root = root_of(reading);
+    enum document_kind kind;
+    struct json_node node;
+
+    if (expected == VALUE_PRESENT) {
+        if (!document_kind(&root, path, &kind, err))
+            return false;
+        *fits = kind != DOCUMENT_NOTHING;
+        return true;
+    }
+    if (!document_node(&root, path, &node, err))
+        return false;
+    *fits = json_type(&root.document->json, node) == types[expected];
+    return true;
+}
+
+static const char *kind_words(enum value_kind kind)
+{
+    static const char *const words[] = { [VALUE_ANY] = "",
+                                         [VALUE_PRESENT] = "",
+                                         [VALUE_ARRAY] = ", which is a list",
+                                         [VALUE_OBJECT] = ", which is an object",
+                                         [VALUE_TEXT] = ", which is a text",
+                                         [VALUE_NUMBER] = ", which is a number",
+                                         [VALUE_BOOLEAN] = ", which is true or false" };
+
+    return words[kind];
+}
+
+static bool success_rule_fits(const struct reading *reading, size_t index, bool *fits,
+                              struct error *err)
+{
+    const struct spec_rule *rule = &rules_of(reading)->success_when.items[index];
+    const struct document_path *path = &reading->input->reader->success[index];
+
+    *fits = true;
+    if (rule->type != VALUE_ANY && !kind_fits(reading, rule->type, path, fits, err))
+        return false;
+    if (!*fits || (rule->type != VALUE_ANY && !rule->has_equals))
+        return true;
+    return path_fits(reading, rule, path, fits, err);
+}
+
 static bool apply_success_rules(const struct reading *reading, struct error *err)
 {
     const struct spec_rule_list *rules = &rules_of(reading)->success_when;
@@ -275,15 +330,15 @@ static bool apply_success_rules(const struct reading *reading, struct error *err
     for (size_t i = 0; i < rules->count; i++) {
         const struct spec_rule *rule = &rules->items[i];
 
-        if (!path_fits(reading, rule, &reading->input->reader->success[i], &fits, err))
+        if (!success_rule_fits(reading, i, &fits, err))
             return false;
         if (fits)
             continue;
         reading->response->rule = rule;
         return error_set(err, rule->level, "answer.rule",
-                         "status %d: a good response has %.*s%s%s, this one says %.*s",
+                         "status %d: a good response has %.*s%s%s%s, this one says %.*s",
                          reading->input->reply->status, STR_ARG(rule->path.text),
-                         rule->has_equals ? " with the value " : "",
+                         kind_words(rule->type), rule->has_equals ? " with the value " : "",
                          rule->has_equals ? QUOTE(rule->equals) : "",
                          STR_ARG(words_of(reading, NULL, (struct str){ NULL, 0 })));
     }
@@ -380,10 +435,12 @@ static bool refuse_items(const struct reading *reading, struct error *err)
     const struct str path = rules_of(reading)->items.text;
     const struct str outline = document_outline(&response->document, reading->arena);
 
-    if (response->items.is_there)
+    if (response->items.is_there || response->items.is_broken)
         return error_set(err, ERROR_TRANSIENT, "answer.items",
                          "%.*s in the response is not a list: %s; %.*s", STR_ARG(path),
-                         QUOTE(document_raw(&response->document, response->items.items[0])),
+                         QUOTE(document_raw(&response->document, response->items.is_broken
+                                                                     ? response->items.wrong
+                                                                     : response->items.items[0])),
                          STR_ARG(outline));
     if (response->items.count > 0)
         return error_set(err, ERROR_TRANSIENT, "answer.items",
@@ -406,11 +463,15 @@ static bool check_items(const struct reading *reading, struct error *err)
     const struct document_place root = root_of(reading);
     struct str total = { NULL, 0 };
 
-    if (items->is_there && items->is_single)
-        return may_be_single(reader->endpoint) || refuse_items(reading, err);
+    if (items->is_broken || (items->is_single && !may_be_single(reading)))
+        return refuse_items(reading, err);
     if (items->is_there || rules_of(reading)->may_be_absent[RESPONSE_PART_ITEMS])
         return true;
-    if (document_has_path(&reader->total) && !document_text(&root, &reader->total, &total, err))
+    if (rules_of(reading)->total_header.len > 0)
+        total = str_trim(
+            http_header_value(reading->input->reply->headers, rules_of(reading)->total_header));
+    else if (document_has_path(&reader->total) &&
+             !document_text(&root, &reader->total, &total, err))
         return false;
     return str_eq(total, STR("0")) || refuse_items(reading, err);
 }
@@ -419,6 +480,7 @@ static bool check_items(const struct reading *reading, struct error *err)
 
 static bool judge(struct reading *reading, struct error *err)
 {
+    const int status = reading->input->reply->status;
     struct response *response = reading->response;
     bool is_decided;
 
@@ -428,6 +490,10 @@ static bool judge(struct reading *reading, struct error *err)
         return false;
     if (is_decided) /* without an error: by a rule that means EMPTY */
         return true;
+    if (reading->input->is_of_parent && (status == 404 || status == 410)) {
+        response->kind = RESPONSE_EMPTY;
+        return true;
+    }
     if (!judge_status(reading, err))
         return false;
     if (reading->fault.level != ERROR_NONE) {

@@ -36,7 +36,7 @@
 /* What to do about it. */
 enum response_kind {
     RESPONSE_PAGE,      /* read it */
-    RESPONSE_EMPTY,     /* nothing: there are no records, by a rule of the source */
+    RESPONSE_EMPTY,     /* nothing: there are no records, by a rule of the source; or no children */
     RESPONSE_THROTTLED, /* wait */
     RESPONSE_QUOTA,     /* wait long: until the quota is reset */
     RESPONSE_EXPIRED,   /* walk again from the beginning */
@@ -62,6 +62,8 @@ struct response_input {
     const struct http_response *reply;
     const struct spec_endpoint *access; /* whose credential was sent; NULL: the reader's */
     int64_t now_us;
+    bool ids_only;     /* phase one: a list of ids, which no object can be */
+    bool is_of_parent; /* of children of one parent: 404 and 410 say that it has none */
 };
 bool response_read(struct response *response, struct arena *arena,
                    const struct response_input *input, struct error *err) MUST_CHECK;

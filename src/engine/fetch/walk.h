@@ -9,6 +9,7 @@
  *      walk_pace.c       pages that are large or slow
  *      walk_verdict.c    the end of a walk and what it amounts to
  *      feed.c            feeds: where they begin, how far they came
+ *      walk_bulk.c       a file of records, read as it comes; bulk_file.c: which file that is
  *
  * A phase is one endpoint's part of the walk:
  *
@@ -16,6 +17,7 @@
  *      WALK_IDS       phases[0] lists ids, phases[1] gets the records of these ids
  *      WALK_HISTORY   phases[0] searches, once; phases[1] lists the records of that search
  *      WALK_BY_ID     phases[0] gets the records of the order's ids
+ *      WALK_BULK      phases[0] reads a file of records
  */
 #ifndef PATRA_ENGINE_FETCH_WALK_H
 #define PATRA_ENGINE_FETCH_WALK_H
@@ -23,14 +25,16 @@
 #include "base/buf.h"
 #include "core/limits.h"
 #include "engine/fetch/attempts.h"
+#include "engine/fetch/bulk_file.h"
 #include "engine/fetch/checkpoint.h"
 #include "engine/fetch/fetch.h"
 #include "engine/fetch/id_set.h"
+#include "engine/fetch/lines.h"
 #include "engine/fetch/listing.h"
 #include "engine/fetch/proof.h"
 #include "engine/fetch/request.h"
 
-enum walk_mode { WALK_PAGES, WALK_IDS, WALK_HISTORY, WALK_BY_ID };
+enum walk_mode { WALK_PAGES, WALK_IDS, WALK_HISTORY, WALK_BY_ID, WALK_BULK };
 
 struct phase {
     const struct spec_endpoint *endpoint;
@@ -55,6 +59,9 @@ struct exchange_request {
     bool ids_only;         /* the items of the response are ids */
     const struct str *ids; /* whose records are requested */
     size_t id_count;
+    bool is_stream; /* a success has a stream in place of a response that is read */
+    struct http_header extra[2];
+    size_t extra_count;
 };
 
 struct exchange {
@@ -65,6 +72,7 @@ struct exchange {
     int64_t sent_us;    /* calendar */
     int64_t started_us; /* monotonic */
     struct http_response reply;
+    struct http_stream *stream; /* is_stream: of a success; the gate has no feedback yet */
     struct response response;
     struct listing listing;
     bool is_url_too_long; /* not sent: fewer ids make a shorter URL */
@@ -78,6 +86,15 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
                   struct exchange *exchange, struct error *err) MUST_CHECK;
 
 void exchange_close(struct exchange *exchange); /* accepts the zero value */
+
+/* Of a stream that has ended: what the gate must know. failure NULL: it did not fail. */
+void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
+                       const struct error *failure);
+
+/* Waits before a stream is opened again, after so many failures in a row. False: it is not worth
+ * another attempt, or the wait is too long (err then stays as it is) or was cancelled. */
+bool exchange_wait(struct fetch *fetch, const struct exchange_request *request, int failures,
+                   struct error *err) MUST_CHECK;
 
 /* Closes an exchange that no batch is made of, and frees the memory of the page. */
 void exchange_discard(struct fetch *fetch, struct exchange *exchange);
@@ -126,6 +143,7 @@ struct id_work {
     int64_t lost_missing;    /* given up, by reason, in all runs */
     int64_t lost_refused;
     int64_t lost_failed;
+    int64_t childless;     /* parents whose response had no children, in all runs */
     struct lost_list lost; /* given up with this batch */
 };
 
@@ -290,6 +308,34 @@ struct checkpoint_feed feed_checkpoint(const struct fetch *fetch);
 bool feed_resume(struct fetch *fetch, const struct checkpoint_feed *checkpoint,
                  struct error *err) MUST_CHECK;
 
+/* ---- a file of records ---- */
+
+struct walk_bulk {
+    struct bulk_place place;    /* after the last batch that was handed out */
+    struct bulk_file file;      /* that the place is in */
+    struct http_stream *stream; /* NULL: the file is not open */
+    struct exchange opened;     /* its request */
+    struct arena head;          /* of that: as long as the stream */
+    struct bulk_place at;       /* in the stream */
+    bool is_skipping;           /* until it is at the place */
+    bool is_bounded;            /* a plain file whose length is known in some way */
+    struct lines lines;
+    struct hash hash;
+    struct error
+        broken;      /* of the stream, after lines that were handed out; level NONE: it is not */
+    int failures;    /* in a row, without a batch between them */
+    int64_t told_us; /* monotonic: when the last batch was handed out */
+};
+
+void bulk_init(struct fetch *fetch);
+void bulk_close(struct fetch *fetch);
+
+/* The next records of the file. */
+bool walk_bulk_batch(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
+
+/* The end of a file that was read whole. */
+void walk_bulk_end(struct fetch *fetch);
+
 /* ---- the whole ---- */
 
 struct walk_memory {
@@ -348,6 +394,7 @@ struct fetch {
     struct id_work ids;
     struct search_history history;
     struct walk_feed feed;
+    struct walk_bulk bulk;
 
     struct walk_memory memory;
     struct request request;       /* as rendered last */

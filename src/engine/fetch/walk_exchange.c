@@ -141,7 +141,7 @@ static bool ids_to_send(const struct exchange_request *request, struct arena *ar
     struct str *sent;
 
     *ids = request->ids;
-    if (endpoint->response.id_count < 2 || request->id_count == 0)
+    if (endpoint->response.id_count < 2 || request->id_count == 0 || endpoint->parent.len > 0)
         return true;
     sent = ARENA_ARRAY(arena, struct str, request->id_count);
     if (sent == NULL)
@@ -226,6 +226,43 @@ static bool render_and_send(struct fetch *fetch, const struct exchange_request *
                      err);
 }
 
+/* Beside those of the source; a stream is not to be coded, because what is kept of it is a place in
+ * the file. */
+static bool add_headers(struct fetch *fetch, const struct exchange_request *request,
+                        struct error *err)
+{
+    struct http_request *http = &fetch->request.http;
+    struct http_header *headers = ARENA_ARRAY(&fetch->memory.scratch, struct http_header,
+                                              http->header_count + request->extra_count);
+
+    if (headers == NULL)
+        return arena_error(&fetch->memory.scratch, err);
+    for (size_t i = 0; i < http->header_count; i++)
+        headers[i] = http->headers[i];
+    for (size_t i = 0; i < request->extra_count; i++)
+        headers[http->header_count + i] = request->extra[i];
+    http->headers = headers;
+    http->header_count += request->extra_count;
+    http->no_compression = true;
+    return true;
+}
+
+static bool render_and_open(struct fetch *fetch, const struct exchange_request *request,
+                            struct exchange *exchange, struct error *err)
+{
+    struct arena *head = &fetch->bulk.head;
+
+    arena_reset(head);
+    if (!render(fetch, request, &exchange->permit, fetch->handout.batch_no, head, err) ||
+        !add_headers(fetch, request, err))
+        return false;
+    exchange->request_digest = fetch->request.digest;
+    exchange->title = http_title(&fetch->request.http, fetch->request.http.url);
+    note_sent(fetch, exchange);
+    return http_open(fetch->parts.http, head, &fetch->request.http, &exchange->stream,
+                     &exchange->reply, err);
+}
+
 static void count_reply(struct fetch *fetch, const struct exchange *exchange)
 {
     const struct http_response *reply = &exchange->reply;
@@ -260,7 +297,8 @@ static bool send_request(struct fetch *fetch, const struct exchange_request *req
     if (fetch->prefetch.ticket != NULL)
         ok = prefetch_take(&fetch->prefetch, exchange, err);
     else {
-        ok = render_and_send(fetch, request, exchange, err);
+        ok =
+            (request->is_stream ? render_and_open : render_and_send)(fetch, request, exchange, err);
         arena_wipe(&fetch->memory.scratch);
     }
     if (exchange->is_sent)
@@ -277,6 +315,19 @@ static enum listing_order order_of(const struct phase *phase)
     return phase->rules.descending ? LISTING_NEWEST_FIRST : LISTING_OLDEST_FIRST;
 }
 
+/* A child endpoint has no pages: if it says that there are more children than it gave, some would
+ * be missing for good. The parent is refused. */
+static bool check_children(const struct exchange_request *request, const struct listing *listing,
+                           struct error *err)
+{
+    if (request->phase->endpoint->parent.len == 0 || !listing->has_total ||
+        listing->total <= (int64_t)listing->items)
+        return true;
+    return error_set(err, ERROR_REQUEST, "answer.total",
+                     "the response has %zu of %" PRId64 " children, and its endpoint has no pages",
+                     listing->items, listing->total);
+}
+
 /* A list must have what the source declares. A lookup by id has no further pages. */
 static bool check_absence(struct fetch *fetch, const struct exchange_request *request,
                           const struct exchange *exchange, struct error *err)
@@ -289,7 +340,7 @@ static bool check_absence(struct fetch *fetch, const struct exchange_request *re
                                    .is_first = phase->state.number == 0 };
 
     if (request->id_count > 0)
-        return true;
+        return check_children(request, &exchange->listing, err);
     if (absence_needs_total(input.listing) &&
         !proof_is_reached(&phase->proof, &page, walk_arena(fetch), &input.is_total_reached, err))
         return false;
@@ -339,6 +390,8 @@ static bool read_reply(struct fetch *fetch, const struct exchange_request *reque
         .reply = &exchange->reply,
         .access = exchange->permit.endpoint,
         .now_us = clock_now_us(fetch->parts.clock),
+        .ids_only = request->ids_only,
+        .is_of_parent = request->id_count == 1 && request->phase->endpoint->parent.len > 0,
     };
     bool ok = response_read(&exchange->response, walk_arena(fetch), &input, err);
 
@@ -377,6 +430,10 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
     if (fetch->prefetch.ticket == NULL && !acquire_permit(fetch, endpoint, &exchange->permit, err))
         return false;
     ok = send_request(fetch, request, exchange, err);
+    if (ok && exchange->stream != NULL) {
+        exchange->response.kind = RESPONSE_PAGE;
+        return true;
+    }
     if (ok)
         ok = read_reply(fetch, request, exchange, err);
     else if (exchange->is_sent)
@@ -518,9 +575,30 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
     return false;
 }
 
+void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
+                       const struct error *failure)
+{
+    feedback(fetch, exchange, failure);
+}
+
+bool exchange_wait(struct fetch *fetch, const struct exchange_request *request, int failures,
+                   struct error *err)
+{
+    const struct retry_policy policy = retry_policy_of(&request->phase->endpoint->retry);
+    const struct rate_hints none = { 0 };
+
+    if (http_error_is_cancelled(err) || !request->phase->endpoint->retry.on_timeout ||
+        !retry_may(&policy, err->level, failures))
+        return false;
+    fetch->counts.retries++;
+    return wait_before_retry(fetch, request, &none, failures, err);
+}
+
 void exchange_close(struct exchange *exchange)
 {
     response_close(&exchange->response);
+    http_end(exchange->stream);
+    exchange->stream = NULL;
 }
 
 void exchange_discard(struct fetch *fetch, struct exchange *exchange)

@@ -10,6 +10,8 @@
  * A batch that is refused is halved until it is one id. That id is given up, and the sizes double
  * again after it:  200 fails, 100 is served, 50 fails, ... 1 fails: lost; 2, 4, 8, ... 200. So a
  * refused id costs about 2 log2(batch) requests.
+ *
+ * Of a child endpoint the ids are those of parents: each gets its children, or none.
  */
 #include "engine/fetch/walk.h"
 
@@ -413,6 +415,19 @@ static bool recover(struct fetch *fetch, struct id_queue *queue, size_t id_count
 
 /* ---- one batch ---- */
 
+/* After a good response. Children have ids of their own, and a parent may have none. */
+static bool settle(struct fetch *fetch, const struct exchange_request *request,
+                   struct fetch_batch *batch, bool is_second, struct error *err)
+{
+    if (request->phase->endpoint->parent.len == 0)
+        return settle_missing(fetch, request, &fetch->current->listing, is_second, err);
+    batch->parents = request->ids;
+    batch->parent_count = request->id_count;
+    if (fetch->current->listing.items == 0)
+        fetch->ids.childless += (int64_t)request->id_count;
+    return true;
+}
+
 bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
     struct id_work *ids = &fetch->ids;
@@ -434,7 +449,7 @@ bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error 
     }
     fetch->current = found;
     ids->late_in_row = 0;
-    if (!settle_missing(fetch, &request, &found->listing, queue == &ids->again, err))
+    if (!settle(fetch, &request, batch, queue == &ids->again, err))
         return false;
     queue->next += request.id_count;
     grow_back(ids, queue);

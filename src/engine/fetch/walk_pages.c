@@ -302,8 +302,8 @@ static bool has_unjudged(const struct exchange *exchange)
 static bool has_no_id_of_many(const struct exchange_request *request,
                               const struct exchange *exchange)
 {
-    return request->id_count > 1 && exchange->listing.items == 0 &&
-           exchange->response.kind != RESPONSE_EMPTY;
+    return request->id_count > 1 && request->phase->endpoint->parent.len == 0 &&
+           exchange->listing.items == 0 && exchange->response.kind != RESPONSE_EMPTY;
 }
 
 static bool is_at_least_as_good(const struct listing *second, const struct listing *first)

@@ -94,6 +94,9 @@ static struct str reason_of(struct fetch *fetch, const struct fetch_verdict *ver
         buf_printf(&out, "; %d sweeps", verdict->sweeps);
     if (verdict->restarts > 0)
         buf_printf(&out, "; %d restarts", verdict->restarts);
+    if (fetch->ids.childless > 0)
+        buf_printf(&out, "; %" PRId64 " of them %s no children", fetch->ids.childless,
+                   fetch->ids.childless == 1 ? "has" : "have");
     if (verdict->lost_ids > 0)
         buf_printf(&out, "; %" PRId64 " id%s without a record", verdict->lost_ids,
                    verdict->lost_ids == 1 ? "" : "s");

@@ -5,6 +5,7 @@
 
 #include "core/limits.h"
 #include "engine/coverage/coverage.h"
+#include "spec/file_names.h"
 
 static void show(struct plan_cutter *cutter, const struct plan_cut *cut, bool is_now)
 {
@@ -86,6 +87,26 @@ bool plan_cutter_run_feed(struct plan_cutter *cutter, struct error *err)
     bool taken;
 
     return feed->live_task_id != 0 || plan_cutter_take(cutter, &cut, &taken, err);
+}
+
+bool plan_cutter_run_files(struct plan_cutter *cutter, struct arena *arena, struct error *err)
+{
+    const struct spec_endpoint *endpoint = &cutter->draft->spec->endpoint;
+    struct file_names names = { .items = endpoint->files, .count = endpoint->file_count };
+    struct slice slice = { .dimension = SLICE_FILE,
+                           .expected_records = SLICE_UNKNOWN,
+                           .expected_requests = 1 };
+    bool taken = true;
+
+    if (cutter->draft->files.live_task_id != 0)
+        return true;
+    for (; taken && file_names_next(&names, arena, &slice.file); slice.number++) {
+        struct plan_cut cut = { .slice = &slice, .generation = cutter->draft->plan.id };
+
+        if (!plan_cutter_take(cutter, &cut, &taken, err))
+            return false;
+    }
+    return !arena->failed || arena_error(arena, err);
 }
 
 static bool take_ids(struct update_taker *taker, const struct update_slice *slice, bool *taken,

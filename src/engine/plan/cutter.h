@@ -27,6 +27,10 @@ bool plan_cutter_run(struct plan_cutter *cutter, struct error *err) MUST_CHECK;
 /* The one slice of a feed, where no task is under way. */
 bool plan_cutter_run_feed(struct plan_cutter *cutter, struct error *err) MUST_CHECK;
 
+/* A slice for each file, where none of them is under way. */
+bool plan_cutter_run_files(struct plan_cutter *cutter, struct arena *arena,
+                           struct error *err) MUST_CHECK;
+
 /* All slices by id, of the records that need to be looked at again (engine/update). */
 bool plan_cutter_run_ids(struct plan_cutter *cutter, struct store *store, struct arena *arena,
                          struct error *err) MUST_CHECK;

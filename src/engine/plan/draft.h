@@ -49,6 +49,7 @@ struct plan_draft {
     struct cursor cursor;
     struct window_decision decision;
     struct plan_feed feed;
+    struct plan_files files;
 
     /* covered: by time */
     struct window_list pieces;
@@ -125,6 +126,11 @@ bool draft_book(struct store *store, struct arena *arena, const struct plan_draf
 bool draft_decide_feed(struct store *store, struct arena *arena, struct plan_draft *draft,
                        struct error *err) MUST_CHECK;
 bool draft_is_feed(const struct plan_draft *draft);
+
+/* The same for files: how many, and whether they are under way. */
+bool draft_decide_files(struct store *store, struct arena *arena, struct plan_draft *draft,
+                        struct error *err) MUST_CHECK;
+bool draft_is_of_files(const struct plan_draft *draft);
 
 /* True when the plan is driven by ids, not by a window. */
 bool draft_is_by_id(const struct plan_draft *draft);

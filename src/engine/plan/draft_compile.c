@@ -31,7 +31,7 @@ static const struct registry_row *only_of(const struct source *source, enum oper
     const struct registry_row *only = NULL, *row = NULL;
 
     while ((row = source_next_operation(source, row)) != NULL) {
-        if (source_operation_code(row) != (int)operation)
+        if (source_operation_code(row) != (int)operation || operation_is_of_files(source, row))
             continue;
         if (only != NULL)
             return NULL;
@@ -88,7 +88,7 @@ static bool find_operation(struct arena *arena, struct plan_draft *draft, struct
 /* ---- whose records ---- */
 
 /* Records belong to the endpoint that lists them, even when another one was requested by id;
- * metrics of records are records of their own. */
+ * metrics of records, and children of records, are records of their own. */
 static void find_records(struct plan_draft *draft)
 {
     const struct str endpoint = draft->spec->endpoint.name;
@@ -96,8 +96,20 @@ static void find_records(struct plan_draft *draft)
 
     draft->base = endpoint;
     draft->target = endpoint;
+    if (draft_is_of_files(draft)) {
+        if (draft->spec->endpoint.records_of.len > 0 || lister.len > 0)
+            draft->target = draft->spec->endpoint.records_of.len > 0
+                                ? draft->spec->endpoint.records_of
+                                : lister;
+        draft->base = draft->target;
+        return;
+    }
     if (!draft_is_by_id(draft))
         return;
+    if (draft->spec->endpoint.parent.len > 0) {
+        draft->base = draft->spec->endpoint.parent;
+        return;
+    }
     if (lister.len > 0)
         draft->base = lister;
     if (draft->spec->operation.operation == OPERATION_UPDATE)
@@ -168,12 +180,14 @@ static bool check_request(const struct plan_draft *draft, struct error *err)
     const enum operation operation = draft->plan.operation;
     const bool has_campaign = operation == OPERATION_BACKFILL || operation == OPERATION_REPLAY ||
                               draft->spec->operation.namespace_scope == NAMESPACE_CUSTOM;
-    const char *idle = request->ids != NULL && !draft_is_by_id(draft)    ? "ids"
-                       : request->stale_us > 0 && !draft_is_by_id(draft) ? "stale"
-                       : request->campaign.len > 0 && !has_campaign      ? "campaign"
-                       : request->from.is_set && draft_is_feed(draft)    ? "from"
-                       : request->to.is_set && draft_is_feed(draft)      ? "to"
-                                                                         : NULL;
+    const char *idle = request->ids != NULL && !draft_is_by_id(draft)     ? "ids"
+                       : request->stale_us > 0 && !draft_is_by_id(draft)  ? "stale"
+                       : request->campaign.len > 0 && !has_campaign       ? "campaign"
+                       : request->from.is_set && draft_is_feed(draft)     ? "from"
+                       : request->to.is_set && draft_is_feed(draft)       ? "to"
+                       : request->from.is_set && draft_is_of_files(draft) ? "from"
+                       : request->to.is_set && draft_is_of_files(draft)   ? "to"
+                                                                          : NULL;
 
     if (idle == NULL)
         return true;
@@ -181,6 +195,7 @@ static bool check_request(const struct plan_draft *draft, struct error *err)
         err, ERROR_REQUEST, "plan.request", "--%s cannot be used with %.*s of %.*s: %s", idle,
         STR_ARG(code_of(&OPERATION_CODES, (int)operation)), STR_ARG(draft->plan.endpoint),
         strcmp(idle, "campaign") == 0 ? "only backfill and replay are campaigns"
+        : draft_is_of_files(draft)    ? "its files are read whole"
         : draft_is_feed(draft)        ? "a feed continues from its cursor; patra cursor reset sets "
                                         "it"
                                       : "only an update or metrics by id chooses its records");

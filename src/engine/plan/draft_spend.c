@@ -27,5 +27,7 @@ bool draft_spend(struct store *store, struct plan_draft *draft, struct error *er
     };
     if (draft->spec->operation.slice_by == SLICE_PAGE)
         keep_whole(draft);
+    if (draft_is_of_files(draft)) /* the next trigger would begin with the first file again */
+        draft->budget.tasks_left = draft->files.count;
     return true;
 }

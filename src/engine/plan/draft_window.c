@@ -84,7 +84,8 @@ static bool name_cursor(struct arena *arena, struct plan_draft *draft, struct er
         is_refresh ? STR("refresh_checked_at") : draft->spec->endpoint.window.key;
 
     draft->plan.cursor_key = STR("");
-    if (draft->plan.operation == OPERATION_REPLAY || draft_is_by_id(draft))
+    if (draft->plan.operation == OPERATION_REPLAY || draft_is_by_id(draft) ||
+        draft_is_of_files(draft))
         return true;
     draft->plan.cursor_key = draft->spec->operation.shares_with_count > 0 && !is_refresh
                                  ? cursor_key_make_shared(arena, key)

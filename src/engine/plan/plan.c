@@ -138,17 +138,21 @@ static bool refuse(struct store *store, struct arena *arena, struct plan_draft *
 static bool prepare(struct store *store, struct arena *arena, struct plan_draft *draft,
                     struct plan_result *result, struct error *err)
 {
-    const bool is_feed = draft_is_feed(draft);
+    const bool is_feed = draft_is_feed(draft), is_of_files = draft_is_of_files(draft);
 
-    if (!(is_feed ? draft_decide_feed : draft_decide)(store, arena, draft, err))
+    if (!(is_feed       ? draft_decide_feed
+          : is_of_files ? draft_decide_files
+                        : draft_decide)(store, arena, draft, err))
         return false;
     result->endpoint = draft->plan.endpoint;
     result->operation = draft->plan.operation;
     result->decision = draft->decision;
     result->feed = is_feed ? &draft->feed : NULL;
+    result->files = is_of_files ? &draft->files : NULL;
     if (draft->decision.empty != WINDOW_EMPTY_NOT)
         return true;
-    return (draft_is_by_id(draft) || is_feed || draft_cover(store, arena, draft, err)) &&
+    return (draft_is_by_id(draft) || is_feed || is_of_files ||
+            draft_cover(store, arena, draft, err)) &&
            draft_recall(store, arena, draft, err) && draft_spend(store, draft, err) &&
            draft_pace(store, arena, draft, err) && draft_quota(store, arena, draft, err);
 }
@@ -164,6 +168,8 @@ static bool cut(struct store *store, struct arena *arena, struct plan_cutter *cu
         return plan_cutter_run_ids(cutter, store, arena, err);
     if (draft_is_feed(draft))
         return plan_cutter_run_feed(cutter, err);
+    if (draft_is_of_files(draft))
+        return plan_cutter_run_files(cutter, arena, err);
     return draft->pieces.count == 0 || plan_cutter_run(cutter, err);
 }
 

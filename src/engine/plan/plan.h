@@ -95,6 +95,12 @@ struct plan_feed {
     int64_t live_task_id; /* that is under way; 0: none, and the plan has a slice */
 };
 
+/* Of an endpoint of role bulk. */
+struct plan_files {
+    int64_t count;
+    int64_t live_task_id; /* of the endpoint, under way; 0: none, and the plan has slices */
+};
+
 struct plan_result {
     bool is_fired; /* false: another server fired the tick, and nothing was done */
     int64_t schedule_instance_id;
@@ -103,7 +109,8 @@ struct plan_result {
     struct str endpoint;
     enum operation operation;
     const struct plan_feed *feed;    /* NULL: the plan is not of a feed */
-    struct window_decision decision; /* not of a feed */
+    const struct plan_files *files;  /* NULL: the plan is not of files */
+    struct window_decision decision; /* of neither */
     enum plan_idle idle;
     enum budget_stop stop;            /* why it is PARTIAL */
     int64_t slices;                   /* that became tasks */

@@ -54,7 +54,7 @@ static void write_degradation(struct json_writer *w, const struct plan_draft *dr
         if (word.len > 0 && !is_written(faults, i, word))
             json_write_str(w, word);
     }
-    if (!draft_is_by_id(draft) && !draft_is_feed(draft) &&
+    if (!draft_is_by_id(draft) && !draft_is_feed(draft) && !draft_is_of_files(draft) &&
         !draft->spec->endpoint.window.updated_since)
         json_write_str(w, STR("clientFilter"));
     if (draft->spec->operation.slice_by == SLICE_PAGE && draft->spec->endpoint.page.max_pages == 0)
@@ -238,6 +238,8 @@ bool plan_remarks(struct arena *arena, const struct plan_draft *draft,
     write_warnings(&w, &draft->faults);
     if (draft_is_feed(draft))
         write_feed(&w, &draft->feed);
+    else if (draft_is_of_files(draft))
+        json_write_member_i64(&w, STR("files"), draft->files.count);
     else if (!write_window(&w, arena, draft, err))
         return false;
     json_write_end(&w);

@@ -51,6 +51,8 @@ void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cu
             canon_str(&canon, NULL, cut->ids[i]);
         canon_close(&canon);
     }
+    if (slice->dimension == SLICE_FILE)
+        canon_str(&canon, "file", slice->file);
     if (slice->dimension == SLICE_PAGE) {
         canon_object(&canon, "page");
         canon_i64(&canon, "from", slice->pages.from);
@@ -62,7 +64,7 @@ void plan_expr_write(const struct plan_origin *origin, const struct plan_cut *cu
     canon_str(&canon, "proto", origin->plan->expr_proto_hash);
     canon_str(&canon, "records", origin->target);
     /* By id the window is only used for pace: the same ids are the same slice on any day. */
-    if (slice->dimension != SLICE_ID && slice->dimension != SLICE_FEED)
+    if (slice->dimension == SLICE_TIME || slice->dimension == SLICE_PAGE)
         write_window(&canon, slice);
     canon_end(&canon);
 }
@@ -187,6 +189,9 @@ static void write_params(const struct plan_cut *cut, struct buf *out)
         break;
     case SLICE_FEED:
         canon_i64(&canon, "cursorVersion", cut->cursor_version);
+        break;
+    case SLICE_FILE:
+        canon_str(&canon, "file", slice->file);
         break;
     }
     if (cut->is_last_resort)

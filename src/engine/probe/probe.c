@@ -66,6 +66,11 @@ static bool fail(const struct probe *probe, struct error *err)
     return false;
 }
 
+static bool is_of_file(const struct probe *probe)
+{
+    return probe->input.slice->dimension == SLICE_FILE;
+}
+
 bool probe_send(struct probe *probe, struct http *http, struct error *err)
 {
     const struct request_input input = request_input_of(probe);
@@ -75,7 +80,8 @@ bool probe_send(struct probe *probe, struct http *http, struct error *err)
 
     arena_init(&scratch, SCRATCH_BYTES_MAX);
     ok = request_render(&request, (struct request_memory){ &scratch, probe->arena }, &input, err) &&
-         http_send(http, probe->arena, &request.http, &probe->reply, err);
+         (is_of_file(probe) ? probe_send_file(probe, http, &request.http, err)
+                            : http_send(http, probe->arena, &request.http, &probe->reply, err));
     arena_wipe(&scratch);
     arena_release(&scratch);
     return ok || fail(probe, err);
@@ -145,14 +151,24 @@ static struct page_decision decide(const struct probe *probe)
                                                                  probe->received >= probe->total });
 }
 
+/* The children of one record were requested. */
+static bool is_of_parent(const struct probe *probe)
+{
+    return probe->endpoint->parent.len > 0 && probe->input.id_count == 1;
+}
+
 bool probe_read(struct probe *probe, const struct http_response *reply, struct error *err)
 {
     probe->reply = *reply;
     response_close(&probe->response);
+    if (is_of_file(probe) && reply->status / 100 == 2 && !probe_cut_file(probe, err))
+        return fail(probe, err);
     if (!response_read(&probe->response, probe->arena,
                        &(struct response_input){ .reader = &probe->reader,
                                                  .reply = &probe->reply,
-                                                 .now_us = probe->input.now_us },
+                                                 .now_us = probe->input.now_us,
+                                                 .ids_only = probe->lists_ids,
+                                                 .is_of_parent = is_of_parent(probe) },
                        err) ||
         !read_page(probe, err) || (!probe->lists_ids && !probe_count_fields(probe, err)) ||
         !probe_count_paths(probe, err))

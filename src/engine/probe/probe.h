@@ -73,6 +73,7 @@ struct probe {
     bool lists_ids; /* phase one of two: items are ids, and there are no records */
 
     struct http_response reply;
+    bool is_sample; /* of a file: the reply's body is its beginning */
     struct response response;
     struct listing listing; /* these two only after probe_read() returned true */
     struct page_decision
@@ -113,6 +114,12 @@ bool probe_warn_paths(struct probe *probe, struct error *err) MUST_CHECK;
 
 /* Counts the records of the page that was read (probe_paths.c). */
 bool probe_count_paths(struct probe *probe, struct error *err) MUST_CHECK;
+
+/* Of a file (role bulk): requests its beginning; makes an array of its first lines, for
+ * probe_read() (probe_file.c). */
+bool probe_send_file(struct probe *probe, struct http *http, const struct http_request *request,
+                     struct error *err) MUST_CHECK;
+bool probe_cut_file(struct probe *probe, struct error *err) MUST_CHECK;
 
 /* Adds a sentence, unless it is there already. */
 void probe_tell(struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -31,7 +31,15 @@ void probe_tell(struct probe *probe, const char *format, ...)
 
 static bool is_listing(const struct probe *probe)
 {
-    return probe->input.slice->dimension != SLICE_ID;
+    return probe->input.slice->dimension != SLICE_ID && probe->input.slice->dimension != SLICE_FILE;
+}
+
+/* Whether the source declares one. */
+static bool has_total(const struct probe *probe)
+{
+    const struct spec_response *response = &probe->endpoint->response;
+
+    return response->total.text.len > 0 || response->total_header.len > 0;
 }
 
 static void warn_total(struct probe *probe)
@@ -40,13 +48,13 @@ static void warn_total(struct probe *probe)
 
     if (!is_listing(probe) || probe->response.kind == RESPONSE_EMPTY)
         return;
-    if (probe->endpoint->response.total.text.len == 0)
+    if (!has_total(probe))
         probe_tell(probe,
                    "the source gives no total (response.total): completeness cannot be proven");
     else if (!listing->has_total)
-        probe_tell(probe,
-                   "response.total leads to nothing in this response, as response.may_be_absent "
-                   "allows");
+        probe_tell(probe, "%s leads to nothing in this response, as response.may_be_absent allows",
+                   probe->endpoint->response.total_header.len > 0 ? "response.total_header"
+                                                                  : "response.total");
     else if (listing->total < (int64_t)listing->items)
         probe_tell(probe, "the total, %" PRId64 ", is less than the page itself has",
                    listing->total);
@@ -117,7 +125,7 @@ static void warn_end(struct probe *probe)
 {
     const struct spec_response *response = &probe->endpoint->response;
     const struct listing *listing = &probe->listing;
-    const bool has_other_sign = response->total.text.len > 0 || response->has_more.text.len > 0;
+    const bool has_other_sign = has_total(probe) || response->has_more.text.len > 0;
 
     if (!is_listing(probe) || listing->items == 0)
         return;

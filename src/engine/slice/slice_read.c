@@ -171,6 +171,10 @@ static void read_all(struct reading *in, struct slice *slice, struct slice_limit
     case SLICE_FEED:
         read_feed(in, bounds, &slice->feed);
         break;
+    case SLICE_FILE:
+        slice->file = decoded(in, member(in, bounds, "file"), "name");
+        in->ok = in->ok && slice->file.data != NULL;
+        break;
     }
 }
 

@@ -55,7 +55,8 @@ bool slicing_can_cut(const struct slice *slice, const struct spec *spec, size_t 
     case SLICE_ID:
         break;
     case SLICE_FEED:
-        return false; /* its end is unknown */
+    case SLICE_FILE:
+        return false; /* where it could be cut is unknown */
     }
     return id_count > 1;
 }

@@ -7,17 +7,17 @@
 
 #include "base/instant.h"
 #include "engine/slice/slice_expr.h"
+#include "engine/update/children.h"
+#include "engine/update/current.h"
 #include "engine/update/id_batch.h"
 #include "engine/update/id_filter.h"
-#include "port/store_expr.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
-#include "spec/snapshot.h"
+#include "spec/record_home.h"
 
 enum {
     PAGE_IDS = 500, /* read, or signalled, at once */
     PAGE_ARENA_MAX = 64 << 20,
-    HASHES_MAX = 64, /* queries in force: one per operation */
 };
 
 #define LAST_ID (INT64_MAX - 1) /* after every record; stores continue from it */
@@ -29,8 +29,7 @@ struct search {
     struct id_filter *seen;
     struct arena page;
     bool is_over; /* the budget has ended */
-    char current[HASHES_MAX][HASH_HEX_MAX];
-    size_t current_count;
+    struct current_queries current;
 };
 
 /* ---- what is live already ---- */
@@ -116,9 +115,16 @@ static bool take_signals(struct search *search, struct error *err)
 
 /* ---- ids of the trigger ---- */
 
+static bool has_lower_ids(const struct update_request *request)
+{
+    const struct spec_endpoint *endpoint = &request->spec->endpoint;
+
+    return endpoint->parent.len > 0 ? record_ids_are_lower(request->source, endpoint->parent)
+                                    : endpoint->response.id_case == LETTER_CASE_LOWER;
+}
+
 static bool normal_id(struct search *search, struct str id, struct str *normal, struct error *err)
 {
-    const struct spec *spec = search->request->spec;
     struct str copy;
 
     if (id.len == 0 || id.len > PROVIDER_ID_MAX || !store_text_ok(id))
@@ -128,7 +134,7 @@ static bool normal_id(struct search *search, struct str id, struct str *normal, 
     copy = arena_copy(&search->page, id);
     if (copy.data == NULL)
         return arena_error(&search->page, err);
-    if (spec->endpoint.response.id_case == LETTER_CASE_LOWER) {
+    if (has_lower_ids(search->request)) {
         char *bytes = (char *)copy.data;
 
         for (size_t i = 0; i < copy.len; i++)
@@ -182,45 +188,6 @@ static bool signal_ids(struct search *search, struct id_reader *ids, struct erro
 
 /* ---- old expressions ---- */
 
-/* The queries in force are those of all operations of the source: a record that was harvested is
- * as current as one that was updated. */
-static bool find_current(struct search *search, struct error *err)
-{
-    const struct source *source = search->request->source;
-    const struct registry_row *row = NULL;
-
-    search->current_count = 0;
-    while ((row = source_next_operation(source, row)) != NULL) {
-        const struct snapshot_request request = { .source = source, .operation = row->key };
-        struct snapshot snapshot;
-
-        if (search->current_count == HASHES_MAX)
-            return error_set(err, ERROR_REQUEST, "plan.request",
-                             "the source has more than %d operations", HASHES_MAX);
-        arena_reset(&search->page);
-        if (!snapshot_make(&search->page, &request, &snapshot, err))
-            return false;
-        memcpy(search->current[search->current_count++], snapshot.query_hash, HASH_HEX_MAX);
-    }
-    return true;
-}
-
-/* A record whose query is in force need not be requested. If its mapping is not, it is read again
- * from its payload (engine/rederive). */
-static bool is_current(struct search *search, struct str expr_hash, bool *current,
-                       struct error *err)
-{
-    struct expr expr;
-    bool found;
-
-    *current = false;
-    if (!store_expr_get(search->store, &search->page, expr_hash, &expr, &found, err))
-        return false;
-    for (size_t i = 0; found && i < search->current_count; i++)
-        *current |= str_eq(expr.query_hash, str_of(search->current[i]));
-    return true;
-}
-
 static bool take_old(struct search *search, struct error *err)
 {
     char hash[HASH_HEX_MAX];
@@ -245,7 +212,8 @@ static bool take_old(struct search *search, struct error *err)
             if (found->expr_hash.len >= sizeof(hash))
                 return error_set(err, ERROR_FATAL, "plan.record", "a record has no expr_hash");
             if (!str_eq(last.expr_hash, found->expr_hash) &&
-                !is_current(search, found->expr_hash, &is_good, err))
+                !current_queries_have(&search->current, search->store, &search->page,
+                                      found->expr_hash, &is_good, err))
                 return false;
             memcpy(hash, found->expr_hash.data, found->expr_hash.len);
             last = (struct candidate){ .id = is_good ? LAST_ID : found->id,
@@ -346,6 +314,64 @@ static bool take_stale(struct search *search, struct error *err)
     return true;
 }
 
+/* ---- children ---- */
+
+static bool is_of_children(const struct update_request *request)
+{
+    return request->spec->endpoint.parent.len > 0;
+}
+
+static bool take_parents(struct search *search, const struct candidate_list *parents,
+                         const struct children_order *order, struct error *err)
+{
+    enum child_due due[PAGE_IDS];
+
+    if (!children_find_due(search->store, &search->page, order, parents, due, err))
+        return false;
+    for (size_t i = 0; i < parents->count; i++) {
+        const struct str id = parents->items[i].provider_id;
+
+        if (due[i] == CHILD_FETCHED || (due[i] == CHILD_STALE && !has_turn(search->request, id)))
+            continue;
+        if (!take(search, id, 0, err))
+            return false;
+    }
+    return true;
+}
+
+/* Of all records of the parent endpoint. */
+static bool take_children(struct search *search, bool has_stale, bool has_old, struct error *err)
+{
+    const struct update_request *request = search->request;
+    const struct children_order order = {
+        .source = request->plan->source,
+        .endpoint = request->target,
+        .fetched_before_us = has_stale ? stale_before(request) : INT64_MIN,
+        .current = has_old ? &search->current : NULL,
+    };
+    struct candidate_query query = { .reason = CANDIDATE_STALENESS,
+                                     .source = request->plan->source,
+                                     .endpoint = request->base,
+                                     .checked_before_us = INSTANT_MAX,
+                                     .limit = PAGE_IDS };
+    struct candidate last;
+    struct candidate_list list;
+
+    if (has_old && !current_queries_find(&search->current, &search->page, request->source, err))
+        return false;
+    do {
+        arena_reset(&search->page);
+        if (!store_candidate_list(search->store, &search->page, &query, &list, err) ||
+            !take_parents(search, &list, &order, err))
+            return false;
+        if (list.count > 0)
+            last = (struct candidate){ .id = list.items[list.count - 1].id,
+                                       .checked_us = list.items[list.count - 1].checked_us };
+        query.after = &last;
+    } while (list.count == PAGE_IDS && !search->is_over);
+    return true;
+}
+
 /* ---- all of them ---- */
 
 /* A trigger that names records gets only those; otherwise the source says which candidates count.
@@ -357,6 +383,7 @@ static bool search_all(struct search *search, struct error *err)
     const bool is_named = request->ids != NULL || request->stale_us > 0;
     const bool has_stale = request->stale_us > 0 || (!is_named && wanted[CANDIDATE_STALENESS] &&
                                                      request->spec->operation.stale_after_us > 0);
+    const bool has_old = !is_named && wanted[CANDIDATE_EXPR_CHANGE];
 
     if (!see_live(search, err))
         return false;
@@ -365,8 +392,11 @@ static bool search_all(struct search *search, struct error *err)
     if ((request->ids != NULL || (!is_named && wanted[CANDIDATE_SIGNAL])) &&
         !take_signals(search, err))
         return false;
-    if (!is_named && wanted[CANDIDATE_EXPR_CHANGE] &&
-        (!find_current(search, err) || !take_old(search, err)))
+    if (is_of_children(request))
+        return (request->ids != NULL || take_children(search, has_stale, has_old, err)) &&
+               cut_batch(search, err);
+    if (has_old && (!current_queries_find(&search->current, &search->page, request->source, err) ||
+                    !take_old(search, err)))
         return false;
     if (has_stale && !take_stale(search, err))
         return false;

@@ -5,6 +5,8 @@
  *      old hashes     records that were read by an expression that is no longer in force
  *      staleness      records not checked for long; of these one Nth each day
  *      METRICS        is stale where its own record is, or where there is none yet
+ *      children       an endpoint with a parent: the parents that are due (children.h); the ids of
+ *                     signals and of the trigger are those of parents, too
  *
  * Candidates are read a page at a time and cut a batch at a time, so memory does not grow with
  * them. Within a batch they are divided by hash or by range. A slice holds its ids in its
