@@ -106,7 +106,7 @@ CREATE TABLE ing_plan_slice (
     parent_slice_id      bigint      REFERENCES ing_plan_slice, -- the slice whose rest this is
     provenance_code      text        NOT NULL,
     slice_no             integer     NOT NULL CHECK (slice_no >= 1),
-    dimension_code       text        NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID', 'FEED')),
+    dimension_code       text        NOT NULL CHECK (dimension_code IN ('TIME', 'PAGE', 'ID', 'FEED', 'FILE')),
     window_from          timestamptz, -- the slice's own window: what its success covers
     window_to            timestamptz,
     slice_spec           text        NOT NULL CHECK (slice_spec::json IS NOT NULL),

@@ -87,6 +87,16 @@ CREATE TABLE ing_expr (
     created_at      timestamptz NOT NULL
 );
 
+-- For which parents the records of a child endpoint were fetched, and when. A parent that has none has a row, too.
+CREATE TABLE ing_child_fetch (
+    parent_id       text COLLATE "C" NOT NULL CHECK (length(parent_id) BETWEEN 1 AND 1024), -- the provider's
+    endpoint_name   text COLLATE "C" NOT NULL CHECK (endpoint_name <> ''), -- of the children
+    provenance_code text COLLATE "C" NOT NULL CHECK (provenance_code <> ''),
+    expr_hash       text COLLATE "C" NOT NULL, -- of the expression that requested them
+    fetched_at      timestamptz NOT NULL, -- when the request was sent
+    PRIMARY KEY (parent_id, endpoint_name, provenance_code)
+);
+
 -- A record that could not be judged, with everything needed to see why.
 CREATE TABLE ing_quarantine (
     id                   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -108,7 +108,7 @@ CREATE TABLE ing_plan_slice (
     slice_no             INTEGER NOT NULL CHECK (slice_no >= 1),
     dimension_code       TEXT    NOT NULL
         CHECK (dimension_code = 'TIME' OR dimension_code = 'PAGE' OR dimension_code = 'ID'
-            OR dimension_code = 'FEED'),
+            OR dimension_code = 'FEED' OR dimension_code = 'FILE'),
     window_from          INTEGER, -- the slice's own window: what its success covers
     window_to            INTEGER,
     slice_spec           TEXT    NOT NULL CHECK (json_valid(slice_spec)),

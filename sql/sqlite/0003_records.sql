@@ -70,6 +70,16 @@ CREATE TABLE ing_expr (
     created_at      INTEGER NOT NULL
 ) STRICT;
 
+-- For which parents the records of a child endpoint were fetched, and when. A parent that has none has a row, too.
+CREATE TABLE ing_child_fetch (
+    parent_id       TEXT    NOT NULL CHECK (length(parent_id) BETWEEN 1 AND 1024), -- the provider's
+    endpoint_name   TEXT    NOT NULL CHECK (endpoint_name <> ''), -- of the children
+    provenance_code TEXT    NOT NULL CHECK (provenance_code <> ''),
+    expr_hash       TEXT    NOT NULL, -- of the expression that requested them
+    fetched_at      INTEGER NOT NULL, -- when the request was sent
+    PRIMARY KEY (parent_id, endpoint_name, provenance_code)
+) STRICT, WITHOUT ROWID;
+
 -- A record that could not be judged, with everything needed to see why.
 CREATE TABLE ing_quarantine (
     id                   INTEGER PRIMARY KEY AUTOINCREMENT,
