@@ -1,5 +1,5 @@
-/* A provider's response, read by a source: a line with a letter that selects the source and a
- * status, then headers and body. It is refused with a level, or it is a page whose records can be
+/* A provider's response, read by a source: a line with the name of the source (json, xml, ids) and
+ * a status, then headers and body. It is refused with a level, or it is a page whose records can be
  * stored: ids that fit their column, dates, payloads. */
 #include <assert.h>
 #include <stdint.h>
@@ -54,6 +54,27 @@ static const char XML_SOURCE[] =
     "    fields: { title: title }\n"
     "operations: { harvest: { endpoint: works } }\n";
 
+/* Phase one of two: bare ids, in lists that a wildcard finds. */
+static const char IDS_SOURCE[] =
+    "source: ids\n"
+    "http: { base_url: \"https://api.example.org\" }\n"
+    "endpoints:\n"
+    "  works:\n"
+    "    role: search\n"
+    "    path: /works\n"
+    "    query: { from: \"${window.from}\" }\n"
+    "    page: { type: single }\n"
+    "    window: { key: changed, granularity: second, max: 1d, min: 1h }\n"
+    "    response: { items: \"$.ids[*]\", id: $ }\n"
+    "    details: { endpoint: work }\n"
+    "  work:\n"
+    "    role: detail\n"
+    "    path: /work\n"
+    "    query: { ids: \"${join(ids.list, ',')}\" }\n"
+    "    page: { type: single }\n"
+    "    response: { items: $, id: $.id }\n"
+    "operations: { harvest: { endpoint: works } }\n";
+
 static void read_spec(struct arena *arena, const char *file, struct spec *spec)
 {
     struct source source;
@@ -70,17 +91,18 @@ static void read_spec(struct arena *arena, const char *file, struct spec *spec)
 }
 
 /* Read once, for all inputs. */
-static const struct spec *spec_of(bool is_xml)
+static const struct spec *spec_of(struct str name)
 {
-    static struct spec specs[2];
+    static struct spec specs[3];
     static struct arena kept;
 
     if (specs[0].source.len == 0) {
         arena_init(&kept, 16 << 20);
         read_spec(&kept, JSON_SOURCE, &specs[0]);
         read_spec(&kept, XML_SOURCE, &specs[1]);
+        read_spec(&kept, IDS_SOURCE, &specs[2]);
     }
-    return &specs[is_xml];
+    return &specs[str_eq(name, STR("xml")) ? 1 : str_eq(name, STR("ids")) ? 2 : 0];
 }
 
 /* Up to an empty line; what follows is the body. */
@@ -112,7 +134,10 @@ static void check_listing(struct arena *arena, const struct probe *probe)
     struct error err;
     struct record_fields fields;
 
+    assert(probe->response.kind == RESPONSE_EMPTY || !probe->response.items.is_broken);
     assert(listing->records.count + listing->bad.count + listing->dropped <= listing->items);
+    for (size_t i = 0; probe->lists_ids && i < listing->hash_count; i++)
+        assert(listing->ids[i].len > 0 && str_is_utf8(listing->ids[i]));
     for (size_t i = 0; i < listing->records.count; i++) {
         const struct record *record = &listing->records.items[i];
 
@@ -158,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct str rest = { (const char *)bytes, size };
     struct str line = str_cut(&rest, '\n');
-    const bool is_xml = str_eq(str_cut(&line, ' '), STR("xml"));
+    const struct str name = str_cut(&line, ' ');
     struct http_response reply = { 0 };
     struct arena arena;
     int64_t status;
@@ -169,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     reply.status = (int)status;
     read_headers(&arena, &rest, &reply.headers);
     reply.body = rest;
-    probe_reply(&arena, spec_of(is_xml), &reply);
+    probe_reply(&arena, spec_of(name), &reply);
     arena_release(&arena);
     return 0;
 }

@@ -29,6 +29,9 @@ static void check_slice(const struct slice *slice)
             assert(cursor_id_is_valid(slice->feed.after));
         assert(slice->feed.type == CURSOR_ID || slice->feed.type == CURSOR_TOKEN);
         break;
+    case SLICE_FILE:
+        assert(slice->file.data != NULL);
+        break;
     }
 }
 
@@ -36,8 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    static const enum slice_dimension dimensions[] = { SLICE_TIME, SLICE_PAGE, SLICE_ID,
-                                                       SLICE_FEED };
+    static const enum slice_dimension dimensions[] = { SLICE_TIME, SLICE_PAGE, SLICE_ID, SLICE_FEED,
+                                                       SLICE_FILE };
     const struct plan plan = { .window = WINDOW };
     struct slice_limits limits;
     struct slice slice;

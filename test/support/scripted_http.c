@@ -134,6 +134,10 @@ static bool exchange(struct scripted_http *scripted, struct arena *arena,
         made.make(made.context, arena, request, &made);
     if (scripted->clock != NULL && made.took_us > 0)
         (void)clock_sleep_us(scripted->clock, made.took_us, CLOCK_NO_WAKE);
+    if (scripted->is_streaming && made.status / 100 == 2) {
+        scripted->stream_error = made.error_code;
+        made.error_code = NULL;
+    }
     return give(arena, request, &made, reply, err);
 }
 
@@ -216,6 +220,71 @@ static void scripted_cancel(struct http_ticket *ticket)
     scripted->sent.items[((struct scripted_ticket *)ticket)->sent].cancelled = true;
 }
 
+/* ---- streams ---- */
+
+struct scripted_stream {
+    struct http_stream stream;
+    const struct http_request *request;
+    struct str left;
+    const char *error_code; /* after the last byte; NULL: none */
+};
+
+/* The head of a 2xx comes even if its body breaks. */
+static bool scripted_open(struct http *http, struct arena *arena,
+                          const struct http_request *request, struct http_stream **stream,
+                          struct http_response *reply, struct error *err)
+{
+    struct scripted_http *scripted = scripted_of(http);
+    struct scripted_stream *made = ARENA_NEW(arena, struct scripted_stream);
+    struct http_request *checked = ARENA_NEW(arena, struct http_request);
+
+    if (made == NULL || checked == NULL)
+        return arena_error(arena, err);
+    if (!http_request_copy(arena, request, checked, err) || !http_request_check(checked, err))
+        return false;
+    (void)remember(scripted, checked);
+    scripted->stream_error = NULL;
+    scripted->is_streaming = true;
+    if (!follow(scripted, arena, checked, reply, err)) {
+        scripted->is_streaming = false;
+        return false;
+    }
+    scripted->is_streaming = false;
+    if (reply->status / 100 != 2)
+        return true;
+    *made = (struct scripted_stream){ .stream.http = http,
+                                      .request = checked,
+                                      .left = reply->body,
+                                      .error_code = scripted->stream_error };
+    reply->body = (struct str){ NULL, 0 };
+    *stream = &made->stream;
+    return true;
+}
+
+static bool scripted_read(struct http_stream *stream, struct http_room room, size_t *len,
+                          struct error *err)
+{
+    struct scripted_stream *made = (struct scripted_stream *)stream;
+    const struct scripted_http *scripted = scripted_of(stream->http);
+    const size_t most =
+        scripted->read_max > 0 && scripted->read_max < room.len ? scripted->read_max : room.len;
+
+    if (scripted->interrupted)
+        return fail(made->request, "http.cancelled", err);
+    *len = made->left.len < most ? made->left.len : most;
+    if (*len == 0)
+        return made->error_code == NULL || fail(made->request, made->error_code, err);
+    memcpy(room.data, made->left.data, *len);
+    made->left = str_slice(made->left, *len, made->left.len);
+    stream->wire_bytes += (int64_t)*len;
+    return true;
+}
+
+static void scripted_end(struct http_stream *stream)
+{
+    (void)stream;
+}
+
 static void scripted_interrupt(struct http *http)
 {
     scripted_of(http)->interrupted = true;
@@ -229,7 +298,8 @@ static void scripted_close(struct http *http)
 void scripted_http_init(struct scripted_http *http, struct clock *clock)
 {
     static const struct http_ops ops = { scripted_send,   scripted_start,     scripted_wait,
-                                         scripted_cancel, scripted_interrupt, scripted_close };
+                                         scripted_cancel, scripted_open,      scripted_read,
+                                         scripted_end,    scripted_interrupt, scripted_close };
 
     *http = (struct scripted_http){ .http.ops = &ops, .clock = clock };
     arena_init(&http->arena, SCRIPT_BYTES_MAX);

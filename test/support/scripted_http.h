@@ -67,6 +67,9 @@ struct scripted_http {
     } sent;
     size_t under_way;
     bool interrupted;
+    size_t read_max; /* bytes of one read of a stream; 0: as many as there is room for */
+    bool is_streaming;
+    const char *stream_error;
 };
 
 void scripted_http_init(struct scripted_http *http, struct clock *clock);

@@ -32,3 +32,26 @@ TEST(base64_writes_what_the_rfc_writes)
     }
     arena_release(&arena);
 }
+
+TEST(base64_reads_what_it_writes)
+{
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char out[32];
+        size_t len;
+
+        REQUIRE(base64_decode(cases[i].text, out, sizeof(out), &len), cases[i].text.data);
+        CHECK_STR(((struct str){ out, len }), cases[i].bytes, cases[i].text.data);
+    }
+}
+
+TEST(base64_refuses_what_nobody_writes)
+{
+    static const char *const wrong[] = { "Zg",   "Zg=",  "Zg=g",      "Z===", "====",
+                                         "Zh==", "Zm9=", "Zm9v Zm9v", "Zm-v", "Zg==Zg==" };
+    char out[32];
+    size_t len;
+
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        CHECK(!base64_decode(str_of(wrong[i]), out, sizeof(out), &len), wrong[i]);
+    CHECK(!base64_decode(STR("Zm9vYmFy"), out, 5, &len), "no room");
+}

@@ -56,7 +56,9 @@ static const struct {
     { "/s/l/n:r", "<s><l><x/><x/><y/></l></s>", false },
     { "/s/l/n:r", "<s><l><x/><x xmlns='urn:n'/></l></s>", false },
     { "/s/l/n:r", "<s><l/></s>", false },
-    { "/s/l/n:r", "<s><l>text</l></s>", false },
+    { "/s/l/n:r", "<s><l>text</l></s>", true },
+    { "/s/l/n:r", "<s><l> <x/>\n</l></s>", false },
+    { "/s/l/n:r", "<s>text<l/></s>", false },
     { "/s/l/n:r", "<s><l/><x/><x/></s>", false },
     /* a condition that no item meets */
     { "/s/l/r[@new]", "<s><l><r/><r/></l></s>", false },
@@ -92,7 +94,7 @@ static bool finds(struct arena *arena, struct str path, const char *body)
     return result;
 }
 
-TEST(a_container_shows_a_list_of_something_else)
+TEST(a_container_shows_that_it_is_not_an_empty_list)
 {
     for (size_t i = 0; i < ARRAY_LEN(contents); i++) {
         struct xml_container container;

@@ -1,5 +1,5 @@
 /* Puts the wire event together. */
-#include "engine/publish/envelope.h"
+#include "engine/message/envelope.h"
 
 #include <inttypes.h>
 
@@ -35,6 +35,10 @@ static void write_all(struct making *making)
     struct json_writer *w = &making->writer;
 
     json_write_object(w);
+    json_write_member_str(w, STR("eventId"), stored->event.event_id);
+    json_write_member_str(w, STR("eventType"), stored->event.event_type);
+    json_write_member_i64(w, STR("schemaVersion"), stored->event.schema_version);
+    json_write_member_instant(w, STR("occurredAt"), stored->event.occurred_us);
     json_write_member_str(w, STR("source"), stored->source);
     json_write_member_str(w, STR("endpoint"), stored->endpoint);
     json_write_member_str(w, STR("id"), stored->provider_id);

@@ -1,6 +1,6 @@
 /* Tests: the wire event, byte for byte, whichever row its members come from. The expected texts are
  * written by hand from engine/event/record_event.h. */
-#include "engine/publish/envelope.h"
+#include "engine/message/envelope.h"
 
 #include "test.h"
 
@@ -9,7 +9,12 @@ static struct arena arena;
 static struct stored_event stored_of(const char *type, const char *body)
 {
     return (struct stored_event){
-        .event = { .event_type = str_of(type), .version = 3, .body = str_of(body) },
+        .event = { .event_id = STR("019b0000-0000-7000-8000-000000000001"),
+                   .event_type = str_of(type),
+                   .version = 3,
+                   .schema_version = 1,
+                   .occurred_us = INT64_C(1767225600500000),
+                   .body = str_of(body) },
         .source = STR("crossref"),
         .endpoint = STR("works"),
         .provider_id = STR("10.1/\"x"),
@@ -18,34 +23,44 @@ static struct stored_event stored_of(const char *type, const char *body)
     };
 }
 
+#define WIRE(type, rest)                                                                \
+    "{\"eventId\":\"019b0000-0000-7000-8000-000000000001\",\"eventType\":\"" type "\"," \
+    "\"schemaVersion\":1,\"occurredAt\":\"2026-01-01T00:00:00.500000Z\"," rest
+
 static const struct {
     const char *label, *type, *body, *wire;
 } cases[] = {
     { "a change", "RecordUpdated",
       "{\"updatedAt\":\"2026-01-01T00:00:00Z\",\"providerVersion\":\"2\",\"contentHash\":\"c\","
       "\"fields\":{\"t\":\"a\\nb\",\"n\":1.50}}",
-      "{\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
-      "\"updatedAt\":\"2026-01-01T00:00:00Z\",\"providerVersion\":\"2\",\"deleted\":false,"
-      "\"contentHash\":\"c\",\"exprHash\":\"e1\",\"fields\":{\"t\":\"a\\nb\",\"n\":1.50},"
-      "\"lineage\":{\"scheduleInstanceId\":1,\"planId\":2,\"sliceId\":3,\"taskId\":4,\"runId\":5,"
-      "\"batchId\":6}}" },
+      WIRE("RecordUpdated",
+           "\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
+           "\"updatedAt\":\"2026-01-01T00:00:00Z\",\"providerVersion\":\"2\",\"deleted\":false,"
+           "\"contentHash\":\"c\",\"exprHash\":\"e1\",\"fields\":{\"t\":\"a\\nb\",\"n\":1.50},"
+           "\"lineage\":{\"scheduleInstanceId\":1,\"planId\":2,\"sliceId\":3,\"taskId\":4,"
+           "\"runId\":5,"
+           "\"batchId\":6}}") },
     { "a deletion", "RecordDeleted", "{\"mergedInto\":\"b\",\"contentHash\":\"c\"}",
-      "{\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
-      "\"deleted\":true,\"mergedInto\":\"b\",\"contentHash\":\"c\",\"exprHash\":\"e1\","
-      "\"lineage\":{\"scheduleInstanceId\":1,\"planId\":2,\"sliceId\":3,\"taskId\":4,\"runId\":5,"
-      "\"batchId\":6}}" },
+      WIRE("RecordDeleted",
+           "\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
+           "\"deleted\":true,\"mergedInto\":\"b\",\"contentHash\":\"c\",\"exprHash\":\"e1\","
+           "\"lineage\":{\"scheduleInstanceId\":1,\"planId\":2,\"sliceId\":3,\"taskId\":4,"
+           "\"runId\":5,"
+           "\"batchId\":6}}") },
     { "read again by another mapping", "RecordUpdated",
       "{\"contentHash\":\"c\",\"fields\":{},\"exprHash\":\"e2\",\"rederived\":true}",
-      "{\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
-      "\"deleted\":false,\"contentHash\":\"c\",\"exprHash\":\"e2\",\"fields\":{},"
-      "\"rederived\":true,\"lineage\":{\"scheduleInstanceId\":1,\"planId\":2,\"sliceId\":3,"
-      "\"taskId\":4,\"runId\":5,\"batchId\":6}}" },
+      WIRE("RecordUpdated",
+           "\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
+           "\"deleted\":false,\"contentHash\":\"c\",\"exprHash\":\"e2\",\"fields\":{},"
+           "\"rederived\":true,\"lineage\":{\"scheduleInstanceId\":1,\"planId\":2,\"sliceId\":3,"
+           "\"taskId\":4,\"runId\":5,\"batchId\":6}}") },
     { "out of quarantine, of no batch; with the whole record", "RecordCreated",
       "{\"contentHash\":\"c\",\"fields\":{},\"payload\":[1, 2],\"exprHash\":\"e2\","
       "\"lineage\":{\"planId\":9}}",
-      "{\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
-      "\"deleted\":false,\"contentHash\":\"c\",\"exprHash\":\"e2\",\"fields\":{},"
-      "\"payload\":[1, 2],\"lineage\":{\"planId\":9}}" },
+      WIRE("RecordCreated",
+           "\"source\":\"crossref\",\"endpoint\":\"works\",\"id\":\"10.1/\\\"x\",\"version\":3,"
+           "\"deleted\":false,\"contentHash\":\"c\",\"exprHash\":\"e2\",\"fields\":{},"
+           "\"payload\":[1, 2],\"lineage\":{\"planId\":9}}") },
 };
 
 TEST(the_wire_event_is_the_same_wherever_its_members_come_from)

@@ -1,0 +1,374 @@
+/* The table of the settings of a bus, in the order of the manual, and their members of struct
+ * bus_spec. */
+#include "spec/bus_setting.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/instant.h"
+#include "core/limits.h"
+#include "data/json.h"
+#include "data/json_write.h"
+
+/* clang-format off */
+#define KIND_OF(member)                                \
+    _Generic(((struct bus_spec *)NULL)->member,        \
+             bool: SPEC_BOOL,                          \
+             int64_t: SPEC_I64,                        \
+             unsigned: SPEC_WORD,                      \
+             struct str: SPEC_STR)
+/* clang-format on */
+#define INTO(member)                                                 \
+    {                                                                \
+        KIND_OF(member), .offset = offsetof(struct bus_spec, member) \
+    }
+#define INTO_LIST(items, count)                                      \
+    {                                                                \
+        SPEC_TEXTS, .offset = offsetof(struct bus_spec, items),      \
+                    .count_offset = offsetof(struct bus_spec, count) \
+    }
+#define SECONDS(n) ((double)(n)*US_PER_SECOND)
+#define MIB(n) ((double)((INT64_C(n)) << 20))
+
+const struct bus_setting BUS_SETTINGS[] = {
+    { FOR_ALL,
+      FOR_ALL,
+      { "type", .type = SETTING_CODE, .codes = &BUS_TYPE_CODES, .into = INTO(type),
+        .help = "What the bus is." } },
+    { FOR_ALL,
+      0,
+      { "description", .type = SETTING_TEXT, .into = INTO(description),
+        .help = "Whom it is for, for lists." } },
+
+    /* ---- where ---- */
+    { FOR_NATS | FOR_PUBSUB | FOR_KAFKA,
+      FOR_NATS | FOR_KAFKA,
+      { "address", .type = SETTING_TEXTS, .into = INTO_LIST(addresses, address_count),
+        .help = "Servers, one or a list: nats://host:4222 or tls://host:4222 for NATS, host:9092 "
+                "for Kafka, host:443 for Pub/Sub (without it, Google's)." } },
+    { FOR_NATS,
+      FOR_NATS,
+      { "stream", .type = SETTING_NAME, .into = INTO(stream),
+        .help = "The JetStream stream that keeps the messages." } },
+    { FOR_NATS,
+      FOR_NATS,
+      { "subject", .type = SETTING_TEXT, .into = INTO(subject),
+        .help = "What messages are published to, with ${lane} as one of its tokens: "
+                "patra.works.${lane}. Each lane has a subject of its own, so that an overtaken "
+                "publisher is refused." } },
+    { FOR_PUBSUB,
+      FOR_PUBSUB,
+      { "project", .type = SETTING_TEXT, .into = INTO(project), .help = "The Google project." } },
+    { FOR_PUBSUB | FOR_KAFKA,
+      FOR_PUBSUB | FOR_KAFKA,
+      { "topic", .type = SETTING_TEXT, .into = INTO(topic),
+        .help = "The topic that messages are published to." } },
+    { FOR_PUBSUB,
+      0,
+      { "subscription", .type = SETTING_TEXT, .into = INTO(subscription),
+        .help = "The subscription of the topic that patra reads, where it reads it at all." } },
+    { FOR_WEBHOOK,
+      FOR_WEBHOOK,
+      { "url", .type = SETTING_VALUE, .into = INTO(url),
+        .help = "Where each message is POSTed; by reference (env:NAME) where the URL itself is a "
+                "secret." } },
+
+    /* ---- security ---- */
+    { FOR_ALL,
+      0,
+      { "allow_plain", .type = SETTING_BOOL, .builtin = "false", .into = INTO(allow_plain),
+        .help = "Allow a connection without TLS: for a server on this machine or in a closed "
+                "network." } },
+    { FOR_ALL,
+      0,
+      { "tls.ca", .type = SETTING_TEXT, .into = INTO(tls.ca),
+        .help = "A PEM file with the authorities that are trusted; without it, the system's. There "
+                "is no way to skip verification." } },
+    { FOR_NATS | FOR_KAFKA,
+      0,
+      { "tls.certificate", .type = SETTING_SECRET, .into = INTO(tls.certificate),
+        .help = "The client's certificate, PEM." } },
+    { FOR_NATS | FOR_KAFKA,
+      0,
+      { "tls.key", .type = SETTING_SECRET, .into = INTO(tls.key),
+        .help = "Its private key, PEM." } },
+    { FOR_NATS | FOR_KAFKA,
+      0,
+      { "auth.user", .type = SETTING_VALUE, .into = INTO(auth.user), .help = "The user." } },
+    { FOR_NATS | FOR_KAFKA,
+      0,
+      { "auth.password", .type = SETTING_SECRET, .into = INTO(auth.password),
+        .help = "The user's password." } },
+    { FOR_NATS | FOR_WEBHOOK,
+      0,
+      { "auth.token", .type = SETTING_SECRET, .into = INTO(auth.token),
+        .help = "A token instead of user and password; for a webhook it is sent as Authorization: "
+                "Bearer." } },
+    { FOR_NATS,
+      0,
+      { "auth.nkey", .type = SETTING_SECRET, .into = INTO(auth.nkey),
+        .help = "The seed of an NKey, whose public key is auth.user." } },
+    { FOR_NATS | FOR_PUBSUB,
+      0,
+      { "auth.credentials", .type = SETTING_SECRET, .into = INTO(auth.credentials),
+        .help = "NATS: a creds file (JWT and seed). Pub/Sub: a service account's key file; without "
+                "it, the metadata server's account." } },
+    { FOR_WEBHOOK,
+      0,
+      { "auth.signing", .type = SETTING_SECRET, .into = INTO(auth.signing),
+        .help = "The key of the signatures: whsec_ and base64, or any text of 16 bytes or more. "
+                "Without it, messages are not signed." } },
+    { FOR_KAFKA,
+      0,
+      { "auth.mechanism", .type = SETTING_CODE, .builtin = "scram-sha-512",
+        .codes = &BUS_MECHANISM_CODES, .into = INTO(auth.mechanism),
+        .help = "How the password is shown to the server." } },
+
+    /* ---- what ---- */
+    { FOR_ALL,
+      0,
+      { "events.sources", .type = SETTING_TEXTS,
+        .into = INTO_LIST(events.sources, events.source_count),
+        .help = "Only events of these sources." } },
+    { FOR_ALL,
+      0,
+      { "events.endpoints", .type = SETTING_TEXTS,
+        .into = INTO_LIST(events.endpoints, events.endpoint_count),
+        .help = "Only events of these endpoints: works, or crossref/works." } },
+    { FOR_ALL,
+      0,
+      { "events.types", .type = SETTING_TEXTS, .into = INTO_LIST(events.types, events.type_count),
+        .help = "Only events of these types: RecordCreated, RecordUpdated, RecordDeleted." } },
+    { FOR_ALL,
+      0,
+      { "format", .type = SETTING_CODE, .builtin = "json", .codes = &BUS_FORMAT_CODES,
+        .into = INTO(format), .help = "How the body of a message is written." } },
+    { FOR_ALL,
+      0,
+      { "cloudevents", .type = SETTING_CODE, .builtin = "none", .codes = &BUS_CLOUDEVENTS_CODES,
+        .into = INTO(cloudevents), .help = "Whether messages are CloudEvents, and which kind." } },
+
+    /* ---- how ---- */
+    { FOR_ALL,
+      0,
+      { "order", .type = SETTING_CODE, .builtin = "key", .codes = &BUS_ORDER_CODES,
+        .into = INTO(order),
+        .help = "What keeps its order. By lane, a Pub/Sub message can share a request with others; "
+                "an event that is refused then holds up its whole lane." } },
+    { FOR_KAFKA,
+      0,
+      { "fence", .type = SETTING_BOOL, .builtin = "false", .into = INTO(fence),
+        .help = "Publish each lane in transactions of its own, so that an overtaken publisher is "
+                "refused. It costs a producer per lane and a commit per lane and batch; without it "
+                "readers must drop versions that they have passed." } },
+    { FOR_ALL,
+      0,
+      { "start", .type = SETTING_CODE, .builtin = "earliest", .codes = &BUS_START_CODES,
+        .into = INTO(start), .help = "Where a new bus begins in the stream of events." } },
+    { FOR_ALL,
+      0,
+      { "on_failure", .type = SETTING_CODE, .builtin = "wait", .codes = &SUBSCRIPTION_POLICY_CODES,
+        .into = INTO(on_failure),
+        .help = "What an event means for the later ones of its record when the bus refuses it." } },
+    { FOR_ALL,
+      0,
+      { "retry.first", .type = SETTING_DURATION, .builtin = "1s", .min = SECONDS(0.001),
+        .max = SECONDS(3600), .into = INTO(retry.first_us),
+        .help =
+            "The wait before a message that the bus did not take is tried again; it doubles from "
+            "there. Other records go on meanwhile." } },
+    { FOR_ALL,
+      0,
+      { "retry.max", .type = SETTING_DURATION, .builtin = "5m", .min = SECONDS(0.001),
+        .max = SECONDS(86400), .into = INTO(retry.max_us), .help = "The longest wait." } },
+    { FOR_ALL,
+      0,
+      { "batch.events", .type = SETTING_INT, .builtin = "500", .min = 1, .max = 10000,
+        .into = INTO(batch_events), .help = "Messages under way at a time." } },
+    { FOR_ALL,
+      0,
+      { "batch.bytes", .type = SETTING_SIZE, .builtin = "8MiB", .min = 1024, .max = MIB(64),
+        .into = INTO(batch_bytes), .help = "The most bytes of them; one message may be larger." } },
+    { FOR_ALL,
+      0,
+      { "message_max", .type = SETTING_SIZE, .min = 1024, .max = (double)EVENT_BYTES_MAX,
+        .into = INTO(message_bytes_max),
+        .help =
+            "Larger messages are refused without being sent; without it, what the bus takes." } },
+    { FOR_ALL,
+      0,
+      { "timeout.connect", .type = SETTING_DURATION, .builtin = "10s", .min = SECONDS(0.1),
+        .max = SECONDS(120), .into = INTO(connect_timeout_us),
+        .help = "How long to wait for a connection." } },
+    { FOR_ALL,
+      0,
+      { "timeout.publish", .type = SETTING_DURATION, .builtin = "30s", .min = SECONDS(0.1),
+        .max = SECONDS(600), .into = INTO(publish_timeout_us),
+        .help = "How long to wait until a batch is acknowledged." } },
+
+    /* ---- readers ---- */
+    { FOR_NATS | FOR_PUBSUB | FOR_KAFKA,
+      0,
+      { "read.messages", .type = SETTING_INT, .builtin = "1000", .min = 1, .max = 100000,
+        .into = INTO(read.messages),
+        .help = "For readers: messages that are delivered and not settled yet." } },
+    { FOR_NATS | FOR_PUBSUB | FOR_KAFKA,
+      0,
+      { "read.bytes", .type = SETTING_SIZE, .builtin = "16MiB", .min = 1024, .max = MIB(1024),
+        .into = INTO(read.bytes), .help = "For readers: the most bytes of them." } },
+    { FOR_NATS | FOR_PUBSUB | FOR_KAFKA,
+      0,
+      { "read.hold", .type = SETTING_DURATION, .builtin = "30s", .min = SECONDS(0.1),
+        .max = SECONDS(600), .into = INTO(read.hold_us),
+        .help = "For readers: a message that is not settled after this is delivered again." } },
+
+    /* ---- making it ---- */
+    { FOR_NATS | FOR_KAFKA,
+      0,
+      { "create.replicas", .type = SETTING_INT, .builtin = "1", .min = 1, .max = 7,
+        .into = INTO(create.replicas), .help = "With --create: copies of each message." } },
+    { FOR_NATS,
+      0,
+      { "create.storage", .type = SETTING_CODE, .builtin = "file", .codes = &BUS_STORAGE_CODES,
+        .into = INTO(create.storage), .help = "With --create: where messages are kept." } },
+    { FOR_NATS | FOR_PUBSUB | FOR_KAFKA,
+      0,
+      { "create.keep", .type = SETTING_DURATION, .builtin = "7d", .min = SECONDS(600),
+        .max = SECONDS(366.0 * 86400), .into = INTO(create.keep_us),
+        .help = "With --create: how long messages are kept." } },
+    { FOR_NATS,
+      0,
+      { "create.dedup", .type = SETTING_DURATION, .builtin = "10m", .min = SECONDS(1),
+        .max = SECONDS(86400), .into = INTO(create.dedup_us),
+        .help = "With --create: for how long a message that is sent twice is kept once." } },
+    { FOR_KAFKA,
+      0,
+      { "create.partitions", .type = SETTING_INT, .builtin = "16", .min = 1, .max = OUTBOX_LANES,
+        .into = INTO(create.partitions), .help = "With --create: partitions of the topic." } },
+};
+const size_t BUS_SETTING_COUNT = sizeof(BUS_SETTINGS) / sizeof(BUS_SETTINGS[0]);
+
+const struct bus_setting *bus_setting_find(struct str path)
+{
+    for (size_t i = 0; i < BUS_SETTING_COUNT; i++) {
+        if (str_eq(str_of(BUS_SETTINGS[i].setting.path), path))
+            return &BUS_SETTINGS[i];
+    }
+    return NULL;
+}
+
+bool bus_setting_is_group(struct str name)
+{
+    for (size_t i = 0; i < BUS_SETTING_COUNT; i++) {
+        const struct str path = str_of(BUS_SETTINGS[i].setting.path);
+
+        if (path.len > name.len && path.data[name.len] == '.' && str_starts(path, name))
+            return true;
+    }
+    return false;
+}
+
+/* ---- members ---- */
+
+static bool put_texts(struct arena *arena, const struct spec_target *into, struct str json,
+                      struct bus_spec *spec)
+{
+    struct json_doc doc;
+    struct json_iter it;
+    struct str *items;
+    struct error err;
+    size_t count;
+
+    if (!json_parse(&doc, arena, json, &err))
+        return false; /* setting_read wrote it: only memory can be short */
+    count = json_count(&doc, json_root(&doc));
+    items = ARENA_ARRAY(arena, struct str, count);
+    if (items == NULL)
+        return false;
+    for (it = json_each(&doc, json_root(&doc)); json_next(&it);) {
+        if (!json_string(&doc, it.value, arena, &items[it.index], &err))
+            return false;
+    }
+    *(const struct str **)((char *)spec + into->offset) = items;
+    *(size_t *)((char *)spec + into->count_offset) = count;
+    return true;
+}
+
+bool bus_setting_put(struct arena *arena, const struct bus_setting *row,
+                     const struct registry_value *value, struct bus_spec *spec)
+{
+    const struct spec_target *into = &row->setting.into;
+    void *member = (char *)spec + into->offset;
+
+    if (!value->is_set)
+        return true;
+    switch (into->kind) {
+    case SPEC_BOOL:
+        *(bool *)member = value->number != 0;
+        return true;
+    case SPEC_I64:
+        *(int64_t *)member = value->number;
+        return true;
+    case SPEC_WORD:
+        *(unsigned *)member = (unsigned)code_find(row->setting.codes, value->text);
+        return true;
+    case SPEC_STR:
+        *(struct str *)member = value->text;
+        return true;
+    default:
+        assert(into->kind == SPEC_TEXTS);
+        return put_texts(arena, into, value->text, spec);
+    }
+}
+
+static bool get_texts(struct arena *arena, const struct spec_target *into,
+                      const struct bus_spec *spec, struct registry_value *value)
+{
+    const struct str *items = *(const struct str *const *)((const char *)spec + into->offset);
+    const size_t count = *(const size_t *)((const char *)spec + into->count_offset);
+    struct json_writer w;
+    struct buf out;
+
+    if (count == 0)
+        return true;
+    buf_init(&out, arena, (size_t)1 << 20);
+    json_writer_init(&w, &out);
+    json_write_array(&w);
+    for (size_t i = 0; i < count; i++)
+        json_write_str(&w, items[i]);
+    json_write_end(&w);
+    json_writer_finish(&w);
+    *value = (struct registry_value){ .is_set = true, .text = buf_str(&out) };
+    return !out.failed;
+}
+
+bool bus_setting_get(struct arena *arena, const struct bus_setting *row,
+                     const struct bus_spec *spec, struct registry_value *value)
+{
+    const struct spec_target *into = &row->setting.into;
+    const void *member = (const char *)spec + into->offset;
+
+    *value = (struct registry_value){ 0 };
+    switch (into->kind) {
+    case SPEC_BOOL:
+        value->number = *(const bool *)member;
+        value->is_set = true;
+        return true;
+    case SPEC_I64:
+        value->number = *(const int64_t *)member;
+        value->is_set = row->setting.builtin != NULL || value->number != 0;
+        return true;
+    case SPEC_WORD:
+        value->text = code_of(row->setting.codes, (int)*(const unsigned *)member);
+        value->is_set = true;
+        return true;
+    case SPEC_STR:
+        value->text = *(const struct str *)member;
+        value->is_set = value->text.len > 0;
+        return true;
+    default:
+        assert(into->kind == SPEC_TEXTS);
+        return get_texts(arena, into, spec, value);
+    }
+}
