@@ -101,6 +101,7 @@ static const struct code_item SLICE_DIMENSION_ITEMS[] = {
     [SLICE_PAGE] = CODE_ITEM("PAGE", "a range of pages"),
     [SLICE_ID] = CODE_ITEM("ID", "a hash bucket or range of ids"),
     [SLICE_FEED] = CODE_ITEM("FEED", "from the cursor on, as far as the source goes"),
+    [SLICE_FILE] = CODE_ITEM("FILE", "a file of many records"),
 };
 const struct code_table SLICE_DIMENSION_CODES =
     CODE_TABLE("ing_slice_dimension", "what a plan is divided by", SLICE_DIMENSION_ITEMS);
@@ -178,6 +179,32 @@ static const struct code_item PAUSE_KIND_ITEMS[] = {
 const struct code_table PAUSE_KIND_CODES =
     CODE_TABLE("ing_pause_kind", "why a source is paused", PAUSE_KIND_ITEMS);
 
+static const struct code_item SUBSCRIPTION_KIND_ITEMS[] = {
+    [SUBSCRIPTION_PROJECTION] = CODE_ITEM("PROJECTION", "keeps a table up to date"),
+    [SUBSCRIPTION_RELAY] = CODE_ITEM("RELAY", "hands events on to a bus"),
+    [SUBSCRIPTION_IMPORT] = CODE_ITEM("IMPORT", "takes events out of a foreign outbox"),
+};
+const struct code_table SUBSCRIPTION_KIND_CODES =
+    CODE_TABLE("ing_subscription_kind", "what a subscription does", SUBSCRIPTION_KIND_ITEMS);
+
+static const struct code_item SUBSCRIPTION_POLICY_ITEMS[] = {
+    [POLICY_WAIT] = CODE_ITEM("WAIT", "the key waits, and all its later events with it"),
+    [POLICY_SKIP_TO_LATEST] =
+        CODE_ITEM("SKIP_TO_LATEST", "the key waits; then only its latest event is delivered"),
+    [POLICY_STOP] = CODE_ITEM("STOP", "the subscription stops, for a person"),
+};
+const struct code_table SUBSCRIPTION_POLICY_CODES =
+    CODE_TABLE("ing_subscription_policy", "what becomes of a key whose event is not delivered",
+               SUBSCRIPTION_POLICY_ITEMS);
+
+static const struct code_item SUBSCRIPTION_STATE_ITEMS[] = {
+    [SUBSCRIPTION_ACTIVE] = CODE_ITEM("ACTIVE", "events are delivered"),
+    [SUBSCRIPTION_PAUSED] = CODE_ITEM("PAUSED", "held by a person"),
+    [SUBSCRIPTION_STOPPED] = CODE_ITEM("STOPPED", "ended by an event or an error, for a person"),
+};
+const struct code_table SUBSCRIPTION_STATE_CODES =
+    CODE_TABLE("ing_subscription_state", "states of a subscription", SUBSCRIPTION_STATE_ITEMS);
+
 static const struct code_item PARTIAL_REASON_ITEMS[] = {
     [PARTIAL_HOLES] = CODE_ITEM("HOLES", "walked to the end, some records or pages missing"),
     [PARTIAL_CUT_SHORT] = CODE_ITEM("CUT_SHORT", "stopped before the end"),
@@ -191,6 +218,8 @@ static const struct code_item ENDPOINT_ROLE_ITEMS[] = {
     [ENDPOINT_SEARCH] = CODE_ITEM("SEARCH", "lists records or their ids"),
     [ENDPOINT_DETAIL] = CODE_ITEM("DETAIL", "returns records by id"),
     [ENDPOINT_METRICS] = CODE_ITEM("METRICS", "returns figures about records by id"),
+    [ENDPOINT_BULK] =
+        CODE_ITEM("BULK", "files of many records, one on each line or in each element"),
 };
 const struct code_table ENDPOINT_ROLE_CODES =
     CODE_TABLE("reg_endpoint_role", "what an endpoint is for", ENDPOINT_ROLE_ITEMS);
@@ -267,20 +296,22 @@ const struct code_table RATE_DECISION_CODES =
     CODE_TABLE("ing_rate_decision", "decisions of the rate gate", RATE_DECISION_ITEMS);
 
 const struct code_table *const CODE_TABLES[] = {
-    &ALIGN_UNIT_CODES,       &AUTH_LOCATION_CODES,       &AUTH_TYPE_CODES,
-    &BACKOFF_CODES,          &BATCH_STATUS_CODES,        &BEYOND_NOW_CODES,
-    &CANDIDATE_SOURCE_CODES, &CURSOR_EVENT_REASON_CODES, &CURSOR_TYPE_CODES,
-    &DIRECTION_CODES,        &ENDPOINT_ROLE_CODES,       &ERROR_LEVEL_CODES,
-    &FIELD_TYPE_CODES,       &GRANULARITY_CODES,         &HTTP_METHOD_CODES,
-    &ID_SLICING_CODES,       &LETTER_CASE_CODES,         &MEANING_429_CODES,
-    &NAMESPACE_SCOPE_CODES,  &NULL_POLICY_CODES,         &OPERATION_CODES,
-    &PAGINATION_TYPE_CODES,  &PARAM_LOCATION_CODES,      &PARTIAL_REASON_CODES,
-    &PAUSE_KIND_CODES,       &PLAN_STATUS_CODES,         &RATE_DECISION_CODES,
-    &RATE_SCOPE_CODES,       &RESLICE_REASON_CODES,      &RESPONSE_FORMAT_CODES,
-    &RESPONSE_PART_CODES,    &RULE_MEANING_CODES,        &RUN_STATUS_CODES,
-    &SAME_TOKEN_CODES,       &SLICE_DIMENSION_CODES,     &SLICE_STATUS_CODES,
-    &TASK_STATUS_CODES,      &TIME_FORMAT_CODES,         &TIME_ZONE_CODES,
-    &TRIGGER_TYPE_CODES,     &UPDATE_DRIVE_CODES,        &WINDOW_MODE_CODES,
+    &ALIGN_UNIT_CODES,        &AUTH_LOCATION_CODES,       &AUTH_TYPE_CODES,
+    &BACKOFF_CODES,           &BATCH_STATUS_CODES,        &BEYOND_NOW_CODES,
+    &CANDIDATE_SOURCE_CODES,  &CURSOR_EVENT_REASON_CODES, &CURSOR_TYPE_CODES,
+    &DIRECTION_CODES,         &ENDPOINT_ROLE_CODES,       &ERROR_LEVEL_CODES,
+    &FIELD_TYPE_CODES,        &GRANULARITY_CODES,         &HTTP_METHOD_CODES,
+    &ID_SLICING_CODES,        &LETTER_CASE_CODES,         &MEANING_429_CODES,
+    &NAMESPACE_SCOPE_CODES,   &NULL_POLICY_CODES,         &OPERATION_CODES,
+    &PAGINATION_TYPE_CODES,   &PARAM_LOCATION_CODES,      &PARTIAL_REASON_CODES,
+    &PAUSE_KIND_CODES,        &PLAN_STATUS_CODES,         &RATE_DECISION_CODES,
+    &RATE_SCOPE_CODES,        &RESLICE_REASON_CODES,      &RESPONSE_FORMAT_CODES,
+    &RESPONSE_PART_CODES,     &RULE_MEANING_CODES,        &RUN_STATUS_CODES,
+    &SAME_TOKEN_CODES,        &SLICE_DIMENSION_CODES,     &SLICE_STATUS_CODES,
+    &SUBSCRIPTION_KIND_CODES, &SUBSCRIPTION_POLICY_CODES, &SUBSCRIPTION_STATE_CODES,
+    &TASK_STATUS_CODES,       &TIME_FORMAT_CODES,         &TIME_ZONE_CODES,
+    &TRIGGER_TYPE_CODES,      &UPDATE_DRIVE_CODES,        &VALUE_KIND_CODES,
+    &WINDOW_MODE_CODES,
 };
 const size_t CODE_TABLE_COUNT = ARRAY_LEN(CODE_TABLES);
 

@@ -111,7 +111,7 @@ enum align_unit {
 };
 extern const struct code_table ALIGN_UNIT_CODES;
 
-enum slice_dimension { SLICE_TIME, SLICE_PAGE, SLICE_ID, SLICE_FEED };
+enum slice_dimension { SLICE_TIME, SLICE_PAGE, SLICE_ID, SLICE_FEED, SLICE_FILE };
 extern const struct code_table SLICE_DIMENSION_CODES;
 
 enum reslice_reason {
@@ -179,6 +179,18 @@ extern const struct code_table BATCH_STATUS_CODES;
 enum pause_kind { PAUSE_PAUSED, PAUSE_STOPPED };
 extern const struct code_table PAUSE_KIND_CODES;
 
+/* ---- subscriptions: who reads the stream ---- */
+
+enum subscription_kind { SUBSCRIPTION_PROJECTION, SUBSCRIPTION_RELAY, SUBSCRIPTION_IMPORT };
+extern const struct code_table SUBSCRIPTION_KIND_CODES;
+
+/* What becomes of a key whose event cannot be delivered. */
+enum subscription_policy { POLICY_WAIT, POLICY_SKIP_TO_LATEST, POLICY_STOP };
+extern const struct code_table SUBSCRIPTION_POLICY_CODES;
+
+enum subscription_state { SUBSCRIPTION_ACTIVE, SUBSCRIPTION_PAUSED, SUBSCRIPTION_STOPPED };
+extern const struct code_table SUBSCRIPTION_STATE_CODES;
+
 /* Why a run or task ended PARTIAL. */
 enum partial_reason {
     PARTIAL_HOLES,
@@ -190,7 +202,7 @@ extern const struct code_table PARTIAL_REASON_CODES;
 
 /* ---- requests and responses ---- */
 
-enum endpoint_role { ENDPOINT_SEARCH, ENDPOINT_DETAIL, ENDPOINT_METRICS };
+enum endpoint_role { ENDPOINT_SEARCH, ENDPOINT_DETAIL, ENDPOINT_METRICS, ENDPOINT_BULK };
 extern const struct code_table ENDPOINT_ROLE_CODES;
 
 enum http_method { HTTP_GET, HTTP_POST };

@@ -31,11 +31,7 @@
     }
 
 static const struct registry_column provenance[] = {
-    TEXT("name"),
-    TEXT("description"),
-    BOOL("enabled"),
-    TEXT("release"),
-    TEXT("template"),
+    TEXT("name"), TEXT("description"), BOOL("enabled"), TEXT("release"), TEXT("template"),
 };
 
 static const struct registry_column endpoint[] = {
@@ -51,6 +47,9 @@ static const struct registry_column endpoint[] = {
     JSON("may_be_absent"),
     TEXT("detail_endpoint"),
     BOOL("event_payload"),
+    JSON("files"),
+    TEXT("records_of"),
+    TEXT("parent_endpoint"),
 };
 
 static const struct registry_column operation[] = {

@@ -155,7 +155,8 @@ static void assert_request(const struct slice_request *r)
             assert(r->ids_per_slice > 0);
         break;
     case SLICE_FEED:
-        assert(!"a feed is not divided");
+    case SLICE_FILE:
+        assert(!"feeds and files are not divided");
         break;
     }
 }
@@ -308,6 +309,7 @@ bool slice_iter_next(struct slice_iter *iter, struct slice *slice)
         has_more = next_of_ids(iter, slice);
         break;
     case SLICE_FEED:
+    case SLICE_FILE:
         break;
     }
     iter->number += has_more;

@@ -2,7 +2,8 @@
  *
  * A plan is divided by time (HARVEST, BACKFILL, REPLAY and everything driven by time), by pages
  * (sources that cannot filter by time), or by ids (UPDATE and METRICS driven by ids). A feed
- * (window.type id or token) is one slice, from its cursor on; it is not divided. An iterator makes
+ * (window.type id or token) is one slice, from its cursor on; it is not divided. Nor is a file of
+ * records, which is one slice. An iterator makes
  * one slice at a time: a plan of a hundred years needs no more memory than one of a day.
  *
  *      wanted pieces      |------------|       |------------------------|
@@ -78,6 +79,7 @@ struct slice {
     struct page_range pages;   /* PAGE */
     struct slice_ids ids;      /* ID */
     struct slice_feed feed;    /* FEED */
+    struct str file;           /* FILE: its name; empty where the endpoint has one file */
     int64_t number;            /* within the plan, from 0, in the order of fetching */
     int64_t expected_records;  /* SLICE_UNKNOWN without history */
     int64_t expected_requests; /* at least 1, or SLICE_UNKNOWN */

@@ -78,6 +78,11 @@ static void write_bounds(struct canon *canon, const struct slice_spec *spec)
     case SLICE_FEED:
         write_feed(canon, &spec->slice->feed);
         break;
+    case SLICE_FILE:
+        canon_object(canon, "file");
+        canon_str(canon, "name", spec->slice->file);
+        canon_close(canon);
+        break;
     }
     canon_close(canon);
 }

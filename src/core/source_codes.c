@@ -96,6 +96,18 @@ static const struct code_item FIELD_TYPE_ITEMS[] = {
 const struct code_table FIELD_TYPE_CODES =
     TABLE("reg_field_type", "what the values of a field are", FIELD_TYPE_ITEMS);
 
+static const struct code_item VALUE_KIND_ITEMS[] = {
+    [VALUE_ANY] = ITEM("ANY", "anything but null"),
+    [VALUE_PRESENT] = ITEM("PRESENT", "the member is there, even if it is null"),
+    [VALUE_ARRAY] = ITEM("ARRAY", "a list, even an empty one"),
+    [VALUE_OBJECT] = ITEM("OBJECT", "an object, even an empty one"),
+    [VALUE_TEXT] = ITEM("TEXT", "a text, even an empty one"),
+    [VALUE_NUMBER] = ITEM("NUMBER", "a number"),
+    [VALUE_BOOLEAN] = ITEM("BOOLEAN", "true or false"),
+};
+const struct code_table VALUE_KIND_CODES =
+    TABLE("reg_value_kind", "what a rule expects at its path", VALUE_KIND_ITEMS);
+
 static const struct code_item RULE_MEANING_ITEMS[] = {
     [RULE_ERROR] = ITEM("ERROR", "the request failed, at the rule's level"),
     [RULE_THROTTLED] = ITEM("THROTTLED", "too many requests: wait, then continue more slowly"),

@@ -66,6 +66,18 @@ enum field_type {
 enum { FIELD_TYPES = FIELD_JSON + 1 };
 extern const struct code_table FIELD_TYPE_CODES;
 
+/* What a rule expects at its path. */
+enum value_kind {
+    VALUE_ANY,     /* anything but null */
+    VALUE_PRESENT, /* null, too */
+    VALUE_ARRAY,
+    VALUE_OBJECT,
+    VALUE_TEXT,
+    VALUE_NUMBER,
+    VALUE_BOOLEAN,
+};
+extern const struct code_table VALUE_KIND_CODES;
+
 /* What a rule says about a response it matches. */
 enum rule_meaning {
     RULE_ERROR,     /* the request failed, at the rule's level */

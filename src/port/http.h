@@ -11,6 +11,15 @@
  *      store the page in arenas[this]
  *      if (!http_wait(ticket, &reply, err)) ...
  *
+ * or, for a file of any size, in constant memory:
+ *
+ *      struct http_stream *stream;
+ *
+ *      if (!http_open(http, arena, &request, &stream, &reply, err)) ...
+ *      while (stream != NULL && http_read(stream, (struct http_room){ bytes, sizeof(bytes) }, &len,
+ *                                         err) && len > 0) ...
+ *      http_end(stream);
+ *
  * The promises, which all adapters keep (test/contract):
  *
  * Success. A response with any status is a success: what a status means is for the caller to
@@ -45,6 +54,14 @@
  *          http.auth             the request needs a credential, and this handle has none
  *          http.module           the library is not the one that the adapter was built for
  *
+ * Streams. http_open returns when the head of a response is there. A 2xx has a stream, from which
+ * its body is read; any other response is complete as after http_send, and its stream is NULL. A
+ * read returns at least one byte; none is the end, and then the body was complete. A body that is
+ * gzip by its first bytes is unpacked, several members of it, too; one without its end is
+ * "http.truncated". The limits of bodies and the total timeout do not apply; a read has the idle
+ * timeout. Nothing is received while nobody reads, but for a small buffer. The handle has no other
+ * request until http_end ("http.limit").
+ *
  * Memory. All of the response lives in the arena. The arena of a started request belongs to the
  * handle until http_wait or http_cancel returns: two pages in turn need two arenas.
  *
@@ -71,6 +88,18 @@ struct http_ticket {
     struct http *http;
 };
 
+struct http_stream {
+    struct http *http;
+    bool is_packed;     /* after the first read: the body is gzip */
+    int64_t wire_bytes; /* received so far, as transferred */
+};
+
+/* Where a read puts its bytes. */
+struct http_room {
+    char *data;
+    size_t len;
+};
+
 struct http_ops {
     bool (*send)(struct http *http, struct arena *arena, const struct http_request *request,
                  struct http_response *reply, struct error *err);
@@ -78,6 +107,10 @@ struct http_ops {
                   struct http_ticket **ticket, struct error *err);
     bool (*wait)(struct http_ticket *ticket, struct http_response *reply, struct error *err);
     void (*cancel)(struct http_ticket *ticket);
+    bool (*open)(struct http *http, struct arena *arena, const struct http_request *request,
+                 struct http_stream **stream, struct http_response *reply, struct error *err);
+    bool (*read)(struct http_stream *stream, struct http_room room, size_t *len, struct error *err);
+    void (*end)(struct http_stream *stream);
     void (*interrupt)(struct http *http);
     void (*close)(struct http *http);
 };
@@ -116,6 +149,32 @@ static inline void http_cancel(struct http_ticket *ticket)
 {
     if (ticket != NULL)
         ticket->http->ops->cancel(ticket);
+}
+
+/* The arena must outlive the stream. */
+static inline bool MUST_CHECK http_open(struct http *http, struct arena *arena,
+                                        const struct http_request *request,
+                                        struct http_stream **stream, struct http_response *reply,
+                                        struct error *err)
+{
+    *reply = (struct http_response){ 0 };
+    *stream = NULL;
+    return http->ops->open(http, arena, request, stream, reply, err);
+}
+
+/* After a failure or the end only http_end is allowed. */
+static inline bool MUST_CHECK http_read(struct http_stream *stream, struct http_room room,
+                                        size_t *len, struct error *err)
+{
+    *len = 0;
+    return stream->http->ops->read(stream, room, len, err);
+}
+
+/* Gives up what was not read. Accepts NULL. */
+static inline void http_end(struct http_stream *stream)
+{
+    if (stream != NULL)
+        stream->http->ops->end(stream);
 }
 
 /* Ends the requests under way, and all later ones of the handle, with "http.cancelled": for a

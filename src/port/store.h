@@ -76,6 +76,13 @@ struct store_words { /* of the program's dictionaries (core/codes.h) that the da
     struct str code;
 };
 
+/* Hears of events, whoever writes them and by whichever call. */
+struct store_listener {
+    /* A transaction that wrote events was committed, or may have been. Called in the session's
+     * thread; uses neither the store nor much time. */
+    void (*wrote_events)(struct store_listener *listener);
+};
+
 struct store_ops {
     void (*close)(struct store *store);
     bool (*another)(struct store *store, struct store **session, struct error *err);
@@ -102,15 +109,23 @@ struct store {
     const struct store_signal_ops *signal;
     const struct store_record_ops *record;
     const struct store_record_read_ops *record_read;
+    const struct store_child_ops *child;
     const struct store_expr_ops *expr;
     const struct store_quarantine_ops *quarantine;
     const struct store_outbox_ops *outbox;
     const struct store_stream_ops *stream;
+    const struct store_prune_ops *prune;
+    const struct store_subscription_ops *subscription;
+    const struct store_offset_ops *offset;
+    const struct store_parked_ops *parked;
     const struct store_lease_ops *lease;
     const struct store_run_ops *run;
     const struct store_rate_ops *rate;
     const struct store_status_ops *status;
     const struct store_view_ops *view;
+    const struct store_wake_ops *wake;
+    struct store_listener *listener; /* of this session and those made of it; NULL: none */
+    bool has_events;                 /* the transaction has written some */
     enum store_state {
         STORE_IDLE,
         STORE_WRITING, /* between begin and commit */
@@ -129,7 +144,16 @@ static inline void store_close(struct store *store)
 static inline bool MUST_CHECK store_another(struct store *store, struct store **session,
                                             struct error *err)
 {
-    return store->ops->another(store, session, err);
+    if (!store->ops->another(store, session, err))
+        return false;
+    (*session)->listener = store->listener;
+    return true;
+}
+
+/* For the calls that write events; in a transaction, its listener hears of it after the commit. */
+static inline void store_wrote_events(struct store *store)
+{
+    store->has_events = true;
 }
 
 /* After store.lost: connects again. Nothing is repeated; an open transaction was rolled back. */
@@ -145,6 +169,7 @@ static inline bool MUST_CHECK store_begin(struct store *store, struct error *err
     if (!store->ops->begin(store, true, err))
         return false;
     store->state = STORE_WRITING;
+    store->has_events = false;
     return true;
 }
 
@@ -168,9 +193,15 @@ static inline void store_rollback(struct store *store)
 /* A failed commit ends the transaction too; store_rollback() is then allowed and does nothing. */
 static inline bool MUST_CHECK store_commit(struct store *store, struct error *err)
 {
+    const bool has_events = store->state == STORE_WRITING && store->has_events;
+    bool ok;
+
     assert(store->state != STORE_IDLE);
     store->state = STORE_IDLE;
-    return store->ops->commit(store, err);
+    ok = store->ops->commit(store, err);
+    if (has_events && store->listener != NULL)
+        store->listener->wrote_events(store->listener);
+    return ok;
 }
 
 /* Around a call that consists of several statements: they are part of the caller's transaction, or,

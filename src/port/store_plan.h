@@ -37,6 +37,7 @@ struct plan_list {
 
 struct plan_filter { /* a member that is not set does not filter */
     struct str source;
+    struct str endpoint;
     bool has_operation;
     enum operation operation;
     bool has_status;

@@ -10,6 +10,7 @@
 #ifndef PATRA_PORT_STORE_QUARANTINE_H
 #define PATRA_PORT_STORE_QUARANTINE_H
 
+#include "core/window.h"
 #include "port/store.h"
 #include "port/store_lineage.h"
 
@@ -77,6 +78,8 @@ struct quarantine_sum { /* counts only open ones */
     int64_t count;
     int64_t first_us;
     int64_t last_us;
+    struct window window; /* that their tasks requested, from the first to the last; not valid: they
+                             were requested by ids, or are of a feed */
 };
 
 struct quarantine_sum_list {

@@ -177,6 +177,7 @@ static inline bool MUST_CHECK store_record_write(struct store *store,
                                                  bool *written, struct error *err)
 {
     assert(store->state == STORE_WRITING);
+    store_wrote_events(store);
     return store->record->write(store, context, changes, count, written, err);
 }
 

@@ -91,6 +91,19 @@ struct open_count {
     int64_t tickets;     /* slices to be re-sliced */
 };
 
+/* ---- runs that are done and leave doubts ---- */
+
+struct doubted_runs {
+    struct str doubts; /* the runs' own: a JSON array of names */
+    int64_t count;     /* runs that have just these */
+    int64_t task_id;   /* of the last of them */
+};
+
+struct doubted_runs_list {
+    struct doubted_runs *items;
+    size_t count;
+};
+
 /* ---- rate gates ---- */
 
 struct gate_row {
@@ -119,6 +132,8 @@ struct store_status_ops {
                      struct ended_task_list *list, struct error *err);
     bool (*open)(struct store *store, struct str source, struct open_count *count,
                  struct error *err);
+    bool (*doubted)(struct store *store, struct arena *arena, struct str source, int64_t since_us,
+                    struct doubted_runs_list *list, struct error *err);
     bool (*gates)(struct store *store, struct arena *arena, struct gate_row_list *list,
                   struct error *err);
 };
@@ -152,6 +167,15 @@ static inline bool MUST_CHECK store_status_open(struct store *store, struct str 
                                                 struct open_count *count, struct error *err)
 {
     return store->status->open(store, source, count, err);
+}
+
+/* The last runs of tasks of the source that have ended since and have doubts; in no order. */
+static inline bool MUST_CHECK store_status_doubted(struct store *store, struct arena *arena,
+                                                   struct str source, int64_t since_us,
+                                                   struct doubted_runs_list *list,
+                                                   struct error *err)
+{
+    return store->status->doubted(store, arena, source, since_us, list, err);
 }
 
 /* All rate gates by key, as they were last saved. */

@@ -10,6 +10,9 @@
  *      store_stream_scan()      new events, and those that were passed over
  *      store_stream_append()    positions for them, and how far the sequencer is
  *
+ *      store_stream_ends()      how far each lane goes
+ *      store_stream_read()      the events after a position, for those who hand them on
+ *
  * The lease has an epoch. Every later call names it, and does nothing (*held is false) when another
  * sequencer has claimed the stream since. The append begins by taking the head's row under the
  * epoch, so it is written as a whole or not at all, and by the owner of the lease or not at all.
@@ -28,6 +31,7 @@
 #include "core/gaps.h"
 #include "core/limits.h"
 #include "port/store.h"
+#include "port/store_outbox.h"
 
 struct stream_claim {
     struct str owner; /* of one sequencer alone: it may claim again what it holds */
@@ -89,6 +93,31 @@ struct stream_append {
     size_t count;
 };
 
+struct stream_place {
+    int64_t lane;
+    int64_t pos; /* read what is after it */
+};
+
+struct stream_read {
+    const struct stream_place *places; /* each lane once */
+    size_t count;
+    int64_t lane_max;  /* events of each lane */
+    int64_t bytes_max; /* of all bodies; the first event is returned, however large */
+};
+
+struct stream_event {
+    struct stored_event stored;
+    int64_t record_id; /* 0: a foreign event */
+    int64_t lane;
+    int64_t pos;
+    int64_t sequenced_us;
+};
+
+struct stream_event_list {
+    struct stream_event *items; /* in the order of the places, each lane's by position */
+    size_t count;
+};
+
 struct stream_status {
     int64_t cursor_id;
     int64_t horizon_id;
@@ -116,6 +145,10 @@ struct store_stream_ops {
                  struct outbox_ref_list *list, struct error *err);
     bool (*append)(struct store *store, const struct stream_append *append, bool *held,
                    struct error *err);
+    bool (*begins)(struct store *store, int64_t before[OUTBOX_LANES], struct error *err);
+    bool (*ends)(struct store *store, int64_t last_pos[OUTBOX_LANES], struct error *err);
+    bool (*read)(struct store *store, struct arena *arena, const struct stream_read *read,
+                 struct stream_event_list *list, struct error *err);
     bool (*status)(struct store *store, struct arena *arena, struct stream_status *status,
                    struct error *err);
 };
@@ -171,6 +204,43 @@ static inline bool MUST_CHECK store_stream_append(struct store *store,
 {
     assert(store->state == STORE_IDLE);
     return store->stream->append(store, append, held, err);
+}
+
+/* The position before the first event that each lane still has; its last one where it has none. */
+static inline bool MUST_CHECK store_stream_begins(struct store *store, int64_t before[OUTBOX_LANES],
+                                                  struct error *err)
+{
+    return store->stream->begins(store, before, err);
+}
+
+/* The last position of each lane; 0: it has no event. */
+static inline bool MUST_CHECK store_stream_ends(struct store *store, int64_t last_pos[OUTBOX_LANES],
+                                                struct error *err)
+{
+    return store->stream->ends(store, last_pos, err);
+}
+
+/* What is read of a lane has no gaps. Where a limit of bytes is met, later places may be left out.
+ */
+static inline bool MUST_CHECK store_stream_read(struct store *store, struct arena *arena,
+                                                const struct stream_read *read,
+                                                struct stream_event_list *list, struct error *err)
+{
+    return store->stream->read(store, arena, read, list, err);
+}
+
+/* ---- who is writing ---- */
+
+static inline bool stream_writers_share(const struct stream_writers *a,
+                                        const struct stream_writers *b)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        for (size_t k = 0; k < b->count; k++) {
+            if (str_eq(a->items[i], b->items[k]))
+                return true;
+        }
+    }
+    return false;
 }
 
 static inline bool MUST_CHECK store_stream_status(struct store *store, struct arena *arena,

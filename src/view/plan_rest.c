@@ -55,9 +55,11 @@ static bool judge_window(const struct view_reader *reader, const struct plan *pl
 static bool judge_ids(const struct view_reader *reader, const struct plan *plan,
                       struct plan_rest *rest, struct error *err)
 {
-    const struct plan_filter filter = {
-        .source = plan->source, .has_operation = true, .operation = plan->operation, .limit = 1
-    };
+    const struct plan_filter filter = { .source = plan->source,
+                                        .endpoint = plan->endpoint,
+                                        .has_operation = true,
+                                        .operation = plan->operation,
+                                        .limit = 1 };
     struct plan_progress progress;
     struct plan_list plans;
 

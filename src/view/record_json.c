@@ -1,6 +1,6 @@
 /* Records as JSON. */
 #include "data/base64.h"
-#include "engine/publish/envelope.h"
+#include "engine/message/envelope.h"
 #include "view/members.h"
 #include "view/record.h"
 

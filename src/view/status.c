@@ -72,6 +72,17 @@ static bool gather_running(const struct view_reader *reader, struct view_source_
     return true;
 }
 
+static bool gather_doubts(const struct view_reader *reader, struct view_source_status *source,
+                          int64_t since_us, struct error *err)
+{
+    struct doubted_runs_list runs;
+
+    if (!store_status_doubted(reader->store, reader->arena, source->code, since_us, &runs, err))
+        return false;
+    view_doubts_sum(&runs, source->doubts);
+    return true;
+}
+
 static bool gather_schedules(const struct view_reader *reader, struct view_source_status *source,
                              int64_t now_us, struct error *err)
 {
@@ -104,6 +115,7 @@ static bool gather_source(const struct view_reader *reader, struct view_status *
             store_pause_list(store, arena, code, &source->pauses, err) &&
             gather_running(reader, source, err) &&
             trouble_list(store, arena, &troubles, &source->troubles, err) &&
+            gather_doubts(reader, source, status->since_us, err) &&
             store_status_open(store, code, &source->open, err) &&
             (source->open.signals == 0 ||
              view_signals_are_taken(reader, code, &source->takes_signals, err)) &&

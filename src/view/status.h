@@ -9,6 +9,7 @@
 #include "port/store_record_read.h"
 #include "port/store_status.h"
 #include "view/cursor.h"
+#include "view/doubt.h"
 #include "view/gate.h"
 #include "view/reader.h"
 #include "view/trouble.h"
@@ -60,6 +61,7 @@ struct view_source_status {
     struct trouble_list troubles;
     struct open_count open;
     bool takes_signals; /* an update takes them; not looked up where there are none */
+    struct view_doubt doubts[FETCH_DOUBTS]; /* since view_status.since_us */
     struct quarantine_sum_list quarantine;
     struct schedule_view_list schedules;
     struct view_behind_list behind;

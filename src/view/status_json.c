@@ -170,6 +170,22 @@ static void write_schedules(struct json_writer *w, const struct view_source_stat
     json_write_end(w);
 }
 
+static void write_doubts(struct json_writer *w, const struct view_source_status *source)
+{
+    json_write_name(w, STR("doubts"));
+    json_write_array(w);
+    for (int i = 0; i < FETCH_DOUBTS; i++) {
+        if (source->doubts[i].slices == 0)
+            continue;
+        json_write_object(w);
+        json_write_member_str(w, STR("doubt"), str_of(fetch_doubt_name((enum fetch_doubt)i)));
+        json_write_member_i64(w, STR("slices"), source->doubts[i].slices);
+        json_write_member_i64(w, STR("lastTask"), source->doubts[i].task_id);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
 static void write_quarantine(struct json_writer *w, const struct view_source_status *source)
 {
     json_write_name(w, STR("quarantine"));
@@ -183,6 +199,10 @@ static void write_quarantine(struct json_writer *w, const struct view_source_sta
         json_write_member_i64(w, STR("count"), sum->count);
         json_write_member_instant(w, STR("first"), sum->first_us);
         json_write_member_instant(w, STR("last"), sum->last_us);
+        if (window_is_valid(sum->window)) {
+            json_write_member_instant(w, STR("from"), sum->window.from_us);
+            json_write_member_instant(w, STR("to"), sum->window.to_us);
+        }
         json_write_end(w);
     }
     json_write_end(w);
@@ -203,6 +223,7 @@ static void write_source(struct json_writer *w, const struct view_source_status 
     json_write_member_bool(w, STR("enabled"), !source->is_disabled);
     write_schedules(w, source);
     write_troubles(w, source);
+    write_doubts(w, source);
     write_quarantine(w, source);
     json_write_member_i64(w, STR("quarantined"), source->open.quarantined);
     json_write_member_i64(w, STR("signals"), source->open.signals);

@@ -230,22 +230,66 @@ static bool judge_cursors(struct view_status *status, const struct view_source_s
     return true;
 }
 
+/* What requests the records again, for where the source was wrong and sends them right by now. A
+ * harvest does not: their windows are covered, or one record that stays bad would have its window
+ * requested by every trigger. */
+static struct str requests_again(const struct view_source_status *source, struct window window,
+                                 struct arena *arena)
+{
+    const bool has_update = source->open.signals > 0 && source->takes_signals;
+    const char *otherwise = has_update ? "; for those without an id, " : "";
+    char from[INSTANT_TEXT_MAX], to[INSTANT_TEXT_MAX];
+    struct buf out;
+
+    buf_init(&out, arena, 512);
+    if (has_update)
+        buf_printf(&out, "patra update %.*s", STR_ARG(source->code));
+    if (window_is_valid(window)) {
+        const struct str from_text = { from, instant_format(window.from_us, from) };
+        const struct str to_text = { to, instant_format(window.to_us, to) };
+
+        buf_printf(&out, "%spatra replay %.*s --from %.*s --to %.*s", otherwise,
+                   STR_ARG(source->code), STR_ARG(from_text), STR_ARG(to_text));
+    }
+    return buf_str(&out);
+}
+
+static struct window widened(struct window window, struct window by)
+{
+    if (!window_is_valid(window))
+        return by;
+    if (window_is_valid(by) && by.from_us < window.from_us)
+        window.from_us = by.from_us;
+    if (window_is_valid(by) && by.to_us > window.to_us)
+        window.to_us = by.to_us;
+    return window;
+}
+
 static bool judge_quarantine(struct view_status *status, const struct view_source_status *source,
                              struct arena *arena, struct error *err)
 {
+    struct window window = { 0, 0 };
+    struct str again;
     int64_t count = 0;
 
-    for (size_t i = 0; i < source->quarantine.count; i++)
+    for (size_t i = 0; i < source->quarantine.count; i++) {
         count += source->quarantine.items[i].count;
+        window = widened(window, source->quarantine.items[i].window);
+    }
+    again = requests_again(source, window, arena);
     return count == 0 ||
            add_need(status, arena,
                     arena_printf(arena,
                                  "%.*s: %" PRId64 " record%s in quarantine. See patra quarantine "
                                  "list %.*s; fix the source and run patra quarantine retry %.*s, "
-                                 "or drop %s",
+                                 "or drop %s%s%.*s",
                                  STR_ARG(source->code), count, count == 1 ? " is" : "s are",
                                  STR_ARG(source->code), STR_ARG(source->code),
-                                 count == 1 ? "it" : "them"),
+                                 count == 1 ? "it" : "them",
+                                 again.len > 0 ? ". If the source was wrong and is right by now, "
+                                                 "run: "
+                                               : "",
+                                 STR_ARG(again)),
                     err);
 }
 

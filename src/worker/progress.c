@@ -140,6 +140,7 @@ void progress_slices(struct progress *progress, int64_t total, int64_t ended)
 {
     progress->slices = total;
     progress->slices_ended = ended;
+    progress->tasks_counted = progress->sums.tasks;
 }
 
 void progress_allowed(struct progress *progress, int64_t per_1000s)
@@ -149,10 +150,20 @@ void progress_allowed(struct progress *progress, int64_t per_1000s)
 
 /* ---- how far and how fast ---- */
 
+/* The store counts ended slices now and then; those that workers have ended since are added. An old
+ * number divided by a new time would make every estimate swing between two counts. */
+static int64_t ended_of(const struct progress *progress)
+{
+    const int64_t ended = progress->slices_ended + progress->sums.tasks - progress->tasks_counted;
+
+    return ended < progress->slices ? ended : progress->slices;
+}
+
 static int64_t units_of(const struct progress *progress)
 {
-    int64_t units = progress->slices_ended * 1000;
-    int64_t live = progress->slices - progress->slices_ended;
+    const int64_t ended = ended_of(progress);
+    int64_t units = ended * 1000;
+    int64_t live = progress->slices - ended;
 
     for (int64_t i = 0; i < progress->worker_count && live > 0; i++) {
         const struct progress_worker *worker = &progress->workers[i];

@@ -68,6 +68,7 @@ struct progress {
     int64_t started_us;
     int64_t slices;
     int64_t slices_ended;
+    int64_t tasks_counted; /* sums.tasks when the store last counted the slices */
     int64_t worker_count;
     struct progress_worker workers[PROGRESS_WORKERS_MAX];
     struct progress_sums sums;

@@ -16,6 +16,8 @@ struct publishing {
     struct store *store;
     struct log *log;
     struct stop *stop;
+    struct wake *wake;
+    int64_t keep_us;
     char owner[WHO_PROCESS_MAX];
     pthread_t thread;
     bool ok;
@@ -29,8 +31,10 @@ static void *publish(void *context)
                                            .clock = &p->clock,
                                            .random = &p->random,
                                            .log = p->log,
+                                           .wake = p->wake,
                                            .wake_fd = p->stop->fd };
-    const struct publisher_settings settings = { .sequencer = { .owner = str_of(p->owner) } };
+    const struct publisher_settings settings = { .sequencer = { .owner = str_of(p->owner) },
+                                                 .keep_us = p->keep_us };
 
     p->ok = publisher_run(&parts, &settings, NULL, &p->err);
     if (!p->ok)
@@ -38,8 +42,8 @@ static void *publish(void *context)
     return NULL;
 }
 
-bool publishing_start(struct publishing **out, struct session *session, struct log *log,
-                      struct stop *stop, struct error *err)
+bool publishing_start(struct publishing **out, const struct publishing_parts *parts,
+                      struct error *err)
 {
     struct publishing *p = calloc(1, sizeof(*p));
 
@@ -48,10 +52,12 @@ bool publishing_start(struct publishing **out, struct session *session, struct l
         return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for the publisher");
     p->clock = system_clock();
     p->random = system_random();
-    p->log = log;
-    p->stop = stop;
+    p->wake = parts->session->wake;
+    p->log = parts->log;
+    p->stop = parts->stop;
+    p->keep_us = parts->keep_us;
     who_process(p->owner, random_source_u64(&p->random), "publisher");
-    if (!store_another(session->store, &p->store, err))
+    if (!store_another(parts->session->store, &p->store, err))
         goto fail;
     errno = pthread_create(&p->thread, NULL, publish, p);
     if (errno != 0) {

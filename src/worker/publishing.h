@@ -8,10 +8,16 @@
 
 struct publishing;
 
-/* It ends when `stop` is requested; a failure that waiting does not help requests it. Session, log
- * and stop must outlive it. */
-bool publishing_start(struct publishing **publishing, struct session *session, struct log *log,
-                      struct stop *stop, struct error *err) MUST_CHECK;
+struct publishing_parts { /* all must outlive it */
+    struct session *session;
+    struct log *log;
+    struct stop *stop;
+    int64_t keep_us; /* of events; 0: for ever */
+};
+
+/* It ends when `stop` is requested; a failure that waiting does not help requests it. */
+bool publishing_start(struct publishing **publishing, const struct publishing_parts *parts,
+                      struct error *err) MUST_CHECK;
 
 /* Waits for its end and frees it. Accepts NULL. */
 bool publishing_join(struct publishing *publishing, struct error *err) MUST_CHECK;

@@ -186,15 +186,17 @@ TEST(an_event_carries_the_state_of_its_version)
     CHECK_STR(commit_wire(&events.items[0]),
               arena_printf(
                   contract_arena(),
-                  "{\"source\":\"crossref\",\"endpoint\":\"dated\",\"id\":\"10.1/\xc3\xa4\","
+                  "{\"eventId\":\"%.*s\",\"eventType\":\"RecordCreated\",\"schemaVersion\":1,"
+                  "\"occurredAt\":\"2026-01-01T00:00:00Z\","
+                  "\"source\":\"crossref\",\"endpoint\":\"dated\",\"id\":\"10.1/\xc3\xa4\","
                   "\"version\":1,\"updatedAt\":\"2026-01-05T00:00:01Z\",\"providerVersion\":\"7\","
                   "\"deleted\":false,\"contentHash\":\"%.*s\",\"exprHash\":\"" HASH_A "\","
                   "\"fields\":{\"title\":\"T\"},\"lineage\":{\"scheduleInstanceId\":%" PRId64
                   ",\"planId\":%" PRId64 ",\"sliceId\":%" PRId64 ",\"taskId\":%" PRId64
                   ",\"runId\":%" PRId64 ",\"batchId\":%" PRId64 "}}",
-                  STR_ARG(STR(PAYLOAD_SHA256)), worker.task.schedule_instance_id,
-                  worker.task.plan_id, worker.task.slice_id, worker.task.id, worker.run.id,
-                  result.batch_id),
+                  STR_ARG(events.items[0].event.event_id), STR_ARG(STR(PAYLOAD_SHA256)),
+                  worker.task.schedule_instance_id, worker.task.plan_id, worker.task.slice_id,
+                  worker.task.id, worker.run.id, result.batch_id),
               "created");
     wire = commit_wire(&events.items[1]);
     CHECK(str_find(wire, STR("\"deleted\":true,\"mergedInto\":\"b\"")) < wire.len, "merged");

@@ -11,7 +11,7 @@
 #define PATRA_TEST_CONTRACT_COMMIT_WORKER_H
 
 #include "engine/execute/commit.h"
-#include "engine/publish/envelope.h"
+#include "engine/message/envelope.h"
 #include "fetch_rig.h"
 #include "port/store_outbox.h"
 #include "port/store_record.h"

@@ -12,6 +12,7 @@ static struct {
     struct store *stores[STORES_MAX];
     size_t count;
     struct arena arena;
+    const char *dsn; /* that was opened last */
 } open_now;
 
 static struct store *keep(struct store *store)
@@ -22,7 +23,7 @@ static struct store *keep(struct store *store)
     return store;
 }
 
-struct store *contract_open(const char *dsn)
+struct store *contract_open_owner(const char *dsn)
 {
     const struct store_options options = { .create = true, .busy_timeout_us = 60000000 };
     struct store *store = NULL;
@@ -30,6 +31,17 @@ struct store *contract_open(const char *dsn)
 
     REQUIRE_OK(store_open(str_of(dsn), &options, &store, &err), err);
     return store;
+}
+
+struct store *contract_open(const char *dsn)
+{
+    open_now.dsn = dsn;
+    return contract_open_owner(contract_as_roles(dsn));
+}
+
+struct store *contract_owner(void)
+{
+    return keep(contract_open_owner(open_now.dsn));
 }
 
 struct store *contract_another(struct store *store)
@@ -63,12 +75,13 @@ void contract_end(void)
 
 const char *contract_migrated(const char *dsn)
 {
-    struct store *store = contract_open(dsn);
+    struct store *store = contract_open_owner(dsn);
     struct error err = { 0 };
     int64_t taken;
 
     REQUIRE_OK(store_migrate(store, NOW_US, &taken, &err), err);
     store_close(store);
+    contract_grant(dsn);
     return dsn;
 }
 

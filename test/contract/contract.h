@@ -16,6 +16,13 @@ const char *contract_new_database(void);
 
 const char *contract_migrated(const char *dsn); /* returns dsn, its schema in place */
 
+/* Where PATRA_TEST_ROLES names roles of core/grants.h ("executor,publisher"), the sessions of
+ * contract_open() and of stores made of it have these roles' privileges together, and no more. The
+ * fixture of a database that has roles makes them (contract_grant) and puts them into the address
+ * (contract_as_roles); others ignore the variable. */
+void contract_grant(const char *dsn);
+const char *contract_as_roles(const char *dsn);
+
 /* The address of a database with the schema in place and no rows but those of the dictionaries. It
  * replaces the one handed out before. */
 const char *contract_ready_database(void);
@@ -40,6 +47,11 @@ struct store *contract_another(struct store *store);
 
 /* Opens what contract_new_database() named; not closed by contract_end(). */
 struct store *contract_open(const char *dsn);
+
+/* The same as the owner of the tables, whatever PATRA_TEST_ROLES says. */
+struct store *contract_open_owner(const char *dsn);
+/* The owner's session on the database that was opened last; closed by contract_end(). */
+struct store *contract_owner(void);
 
 /* An arena for results, ended with the test. */
 struct arena *contract_arena(void);

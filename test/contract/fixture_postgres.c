@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "contract.h"
+#include "core/grants.h"
 #include "postgres.h"
 
 /* Started by hand, the program finds its module in the build folder as Meson does. */
@@ -65,6 +67,55 @@ void contract_sql(const char *dsn, const char *sql)
         test_fail(__FILE__, __LINE__, "%s: %s", sql, message);
 }
 
+/* ---- roles ---- */
+
+/* Every session is a member of those it asked for. */
+#define SESSION_ROLE "patra_test"
+
+static const char *roles_wanted(void)
+{
+    return getenv("PATRA_TEST_ROLES");
+}
+
+void contract_grant(const char *dsn)
+{
+    const struct grants_request request = { .prefix = STR("patra_"), .schema = STR("public") };
+    struct str rest = str_of(roles_wanted());
+    struct arena arena;
+    struct buf sql;
+
+    if (rest.len == 0)
+        return;
+    arena_init(&arena, 4 << 20);
+    buf_init(&sql, &arena, 1 << 20);
+    grants_write(&sql, &request);
+    buf_add(&sql, STR("SET client_min_messages = warning; DROP ROLE IF EXISTS " SESSION_ROLE
+                      "; CREATE ROLE " SESSION_ROLE ";"));
+    while (rest.len > 0) {
+        const struct str role = str_cut(&rest, ',');
+
+        buf_printf(&sql, "GRANT patra_%.*s TO " SESSION_ROLE ";", STR_ARG(role));
+    }
+    buf_add_char(&sql, '\0');
+    contract_sql(dsn, sql.data);
+    arena_release(&arena);
+}
+
+const char *contract_as_roles(const char *dsn)
+{
+    enum { KEPT = 64 };
+    static char kept[KEPT][512]; /* addresses live until the program ends */
+    static int next;
+    char *address = kept[next];
+
+    if (roles_wanted() == NULL)
+        return dsn;
+    next = (next + 1) % KEPT;
+    (void)snprintf(address, sizeof(kept[0]), "%s%coptions=-crole%%3D" SESSION_ROLE, dsn,
+                   strchr(dsn, '?') != NULL ? '&' : '?');
+    return address;
+}
+
 /* Emptying tables is cheaper than making a database. */
 static const char EMPTY[] =
     "SET session_replication_role = replica;" /* without foreign keys and triggers */
@@ -76,7 +127,7 @@ static const char EMPTY[] =
     "  END LOOP; "
     "END $$;"
     "UPDATE ing_stream_lane SET last_pos = 0;"
-    "UPDATE ing_stream_head SET cursor_id = 0, horizon_id = 0, lease_owner = NULL,"
+    "UPDATE ing_stream_head SET cursor_id = 0, horizon_id = 0, pruned_id = 0, lease_owner = NULL,"
     " leased_until = NULL, lease_epoch = 0";
 
 static struct {

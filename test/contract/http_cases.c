@@ -369,3 +369,78 @@ TEST(a_reply_that_does_not_fit_into_the_arena_is_an_error)
     arena_release(&arena);
     http_contract_end();
 }
+
+/* ---- streams ---- */
+
+/* Reads all there is, a few bytes at a time. The error's code; "": it came to its end. */
+static const char *read_all(struct http_stream *stream, char *out, size_t room, size_t *total)
+{
+    char some[3];
+    size_t len = 1;
+
+    *total = 0;
+    while (len > 0) {
+        if (!http_read(stream, (struct http_room){ some, sizeof(some) }, &len, &contract_err))
+            return contract_err.code;
+        REQUIRE(*total + len <= room, "it fits");
+        memcpy(out + *total, some, len);
+        *total += len;
+    }
+    return "";
+}
+
+TEST(a_stream_gives_the_body_of_a_success_and_no_other)
+{
+    struct http *http = http_contract_begin();
+    struct http_request request = plain("/file");
+    struct http_stream *stream;
+    char text[64];
+    size_t len;
+
+    http_contract_reply(&(struct contract_reply){ 200, NULL, 0, STR("one\ntwo\n"), BODY_WHOLE });
+    REQUIRE_OK(
+        http_open(http, http_contract_arena(), &request, &stream, &contract_reply, &contract_err),
+        contract_err);
+    CHECK_EQ(contract_reply.status, 200, "the head");
+    REQUIRE(stream != NULL, "a stream");
+    CHECK_STR(str_of(read_all(stream, text, sizeof(text), &len)), STR(""), "to its end");
+    CHECK_STR(((struct str){ text, len }), STR("one\ntwo\n"), "all of it");
+    CHECK(!stream->is_packed, "as it is");
+    CHECK_EQ(stream->wire_bytes, 8, "what was received");
+    http_end(stream);
+    http_contract_reply(&(struct contract_reply){ 404, NULL, 0, STR("no file"), BODY_WHOLE });
+    REQUIRE_OK(
+        http_open(http, http_contract_arena(), &request, &stream, &contract_reply, &contract_err),
+        contract_err);
+    CHECK(stream == NULL, "no stream");
+    CHECK_STR(contract_reply.body, STR("no file"), "the response as a whole");
+    http_contract_end();
+}
+
+TEST(a_stream_that_breaks_is_no_end)
+{
+    struct http *http = http_contract_begin();
+    struct http_request request = plain("/file");
+    struct http_stream *stream;
+    char text[64];
+    size_t len;
+
+    http_contract_reply(&(struct contract_reply){ 200, NULL, 0, STR("half of it"), BODY_SHORT });
+    REQUIRE_OK(
+        http_open(http, http_contract_arena(), &request, &stream, &contract_reply, &contract_err),
+        contract_err);
+    REQUIRE(stream != NULL, "the head came");
+    CHECK_STR(str_of(read_all(stream, text, sizeof(text), &len)), STR("http.truncated"), "short");
+    CHECK_EQ(contract_err.level, ERROR_TRANSIENT, "short");
+    CHECK_STR(((struct str){ text, len }), STR("half of it"), "what was received");
+    http_end(stream);
+    http_contract_reply(&(struct contract_reply){ 200, NULL, 0, STR("again"), BODY_WHOLE });
+    CODE(&(struct http_request){ .url = http_contract_url("/") }, "", "the handle is usable");
+    http_contract_reply(&(struct contract_reply){ .end = BODY_NONE_RESET });
+    CHECK(
+        !http_open(http, http_contract_arena(), &request, &stream, &contract_reply, &contract_err),
+        "no head");
+    CHECK_STR(str_of(contract_err.code), STR("http.reset"), "no head");
+    CHECK(stream == NULL, "no stream");
+    http_contract_end();
+}

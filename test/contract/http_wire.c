@@ -226,6 +226,106 @@ TEST(large_bodies_come_whole_in_either_framing)
     end();
 }
 
+/* ---- streams ---- */
+
+/* The code of the failure of http_open or a read; "": it came to its end. */
+static const char *stream_of(struct http_request request, struct buf *out)
+{
+    struct http_stream *stream;
+    static char some[100003];
+    size_t len = 1;
+    bool ok = true;
+
+    wire.err = (struct error){ 0 };
+    if (!http_open(wire.http, &wire.arena, &request, &stream, &wire.reply, &wire.err))
+        return wire.err.code;
+    REQUIRE(stream != NULL, "a stream");
+    while (ok && len > 0) {
+        ok = http_read(stream, (struct http_room){ some, sizeof(some) }, &len, &wire.err);
+        buf_add(out, (struct str){ some, len });
+    }
+    http_end(stream);
+    return ok ? "" : wire.err.code;
+}
+
+/* Larger than any limit of bodies that the request has, and than the handle's own buffer. */
+TEST(a_stream_has_no_limit_and_waits_for_its_reader)
+{
+    for (int chunked = 0; chunked < 2; chunked++) {
+        struct http_request request;
+        struct buf out;
+
+        begin();
+        raw_server_reply(wire.server,
+                         large_reply(chunked ? OK_HEAD "Transfer-Encoding: chunked\r\n\r\n"
+                                             : OK_HEAD "Content-Length: 5242880\r\n\r\n",
+                                     chunked),
+                         RAW_KEEP);
+        raw_server_reply(wire.server, STR(OK("5", "hello")), RAW_KEEP);
+        buf_init(&out, &wire.texts, LARGE + 1);
+        request = request_of("/");
+        request.limits.body_bytes_max = 1024;
+        CHECK_STR(str_of(stream_of(request, &out)), STR(""), "to its end");
+        CHECK(is_large_body(buf_str(&out)), "byte by byte");
+        CHECK_STR(str_of(get("/")), STR(""), "another request");
+        end();
+    }
+}
+
+TEST(a_stream_unpacks_gzip_by_its_bytes_and_demands_its_end)
+{
+    static const struct {
+        const char *label;
+        struct str bytes;
+        enum raw_end end;
+        const char *code;
+        struct str body;
+    } cases[] = {
+        { "a file", STR_INIT(OK_HEAD "Content-Length: 29\r\n\r\n" GZIP), RAW_KEEP, "",
+          STR_INIT("hello, hello, hello") },
+        { "a coding", STR_INIT(OK_HEAD "Content-Encoding: gzip\r\nContent-Length: 29\r\n\r\n" GZIP),
+          RAW_KEEP, "", STR_INIT("hello, hello, hello") },
+        { "two members", STR_INIT(OK_HEAD "Content-Length: 58\r\n\r\n" GZIP GZIP), RAW_KEEP, "",
+          STR_INIT("hello, hello, hellohello, hello, hello") },
+        { "padding", STR_INIT(OK_HEAD "Content-Length: 33\r\n\r\n" GZIP "\0\0\0\0"), RAW_KEEP, "",
+          STR_INIT("hello, hello, hello") },
+        { "one byte", STR_INIT(OK("1", "x")), RAW_KEEP, "", STR_INIT("x") },
+        { "none", STR_INIT(OK("0", "")), RAW_KEEP, "", STR_INIT("") },
+        { "cut, and said so",
+          STR_INIT(OK_HEAD
+                   "Content-Length: 29\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb"),
+          RAW_CLOSE, "http.truncated", STR_INIT("") },
+        { "cut, with a length that fits",
+          STR_INIT(OK_HEAD
+                   "Content-Length: 11\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb"),
+          RAW_KEEP, "http.truncated", STR_INIT("") },
+        { "cut before the checksum is whole", STR_INIT(OK_HEAD "Content-Length: 28\r\n\r\n" GZIP),
+          RAW_CLOSE, "http.truncated", STR_INIT("hello, hello, hello") },
+        { "broken",
+          STR_INIT(OK_HEAD
+                   "Content-Length: 12\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xff\xff"),
+          RAW_KEEP, "http.encoding", STR_INIT("") },
+        { "another coding", STR_INIT(OK_HEAD "Content-Encoding: br\r\nContent-Length: 2\r\n\r\nok"),
+          RAW_KEEP, "http.encoding", STR_INIT("") },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf out;
+
+        begin();
+        raw_server_reply(wire.server, cases[i].bytes, cases[i].end);
+        buf_init(&out, &wire.texts, 1000);
+        CHECK_STR(str_of(stream_of(request_of("/f.gz?api_key=S3CRET"), &out)),
+                  str_of(cases[i].code), cases[i].label);
+        CHECK_STR(buf_str(&out), cases[i].body, cases[i].label);
+        if (wire.err.code != NULL) {
+            CHECK(strstr(wire.err.text, "S3CRET") == NULL, wire.err.text);
+            CHECK(strstr(wire.err.text, "GET http://127.0.0.1") == wire.err.text, wire.err.text);
+        }
+        end();
+    }
+}
+
 /* ---- limits ---- */
 
 TEST(limits_hold_whether_announced_or_not)

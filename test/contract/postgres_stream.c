@@ -1,5 +1,8 @@
 /* What only a server with several writers shows: commits that are late, ids that die, and that
  * nobody guesses which is which. */
+#include <libpq-fe.h>
+#include <stdlib.h>
+
 #include "contract.h"
 #include "stream_rig.h"
 #include "stream_sql.h"
@@ -126,4 +129,36 @@ TEST(other_transactions_do_not_matter)
     store_rollback(other);
     store_close(other);
     end(&site);
+}
+
+/* Why one sequencer, and not many who each take the rows that nobody has locked: the one that comes
+ * second skips the earlier version, which the first one holds, and is done with the later one
+ * first.
+ */
+TEST(rows_that_skip_locks_come_out_of_order)
+{
+    static const char TAKE[] = "SELECT id FROM ing_outbox WHERE record_id = (SELECT min(id) FROM"
+                               " ing_record) ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED";
+    const char *dsn = contract_migrated(contract_new_database());
+    struct store *store = contract_open(dsn);
+    PGconn *first = PQconnectdb(dsn), *second = PQconnectdb(dsn);
+    struct error err = { 0 };
+    PGresult *one, *two;
+
+    (void)stream_rig_write(store, "k", 1);
+    REQUIRE_OK(store_begin(store, &err), err);
+    stream_rig_change(store, "k", 0);
+    REQUIRE_OK(store_commit(store, &err), err);
+    PQclear(PQexec(first, "BEGIN"));
+    one = PQexec(first, TAKE);
+    two = PQexec(second, TAKE);
+    REQUIRE(PQntuples(one) == 1 && PQntuples(two) == 1, "a row each");
+    CHECK(atoll(PQgetvalue(two, 0, 0)) > atoll(PQgetvalue(one, 0, 0)),
+          "the second version is taken, and may be published, while the first one is not");
+    PQclear(one);
+    PQclear(two);
+    PQfinish(first);
+    PQfinish(second);
+    store_close(store);
+    contract_end();
 }

@@ -187,6 +187,13 @@ TEST(plans_are_listed_in_pages_newest_first)
                                    .limit = 100 };
     REQUIRE_OK(store_plan_list(store, contract_arena(), &filter, &list, &err), err);
     CHECK_EQ(list.count, 3, "of one source and operation");
+    filter.endpoint = plan.endpoint;
+    REQUIRE_OK(store_plan_list(store, contract_arena(), &filter, &list, &err), err);
+    CHECK_EQ(list.count, 3, "and endpoint");
+    filter.endpoint = STR("another");
+    REQUIRE_OK(store_plan_list(store, contract_arena(), &filter, &list, &err), err);
+    CHECK_EQ(list.count, 0, "of which there are none");
+    filter.endpoint = STR("");
     filter.has_status = true;
     filter.status = PLAN_READY;
     REQUIRE_OK(store_plan_list(store, contract_arena(), &filter, &list, &err), err);

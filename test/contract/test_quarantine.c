@@ -287,6 +287,7 @@ TEST(open_ones_are_summed_up_by_source_endpoint_and_reason)
     CHECK_EQ(sums.items[1].first_us, NOW_US - 5, "the first");
     CHECK_EQ(sums.items[1].last_us, NOW_US, "the last");
     CHECK_STR(sums.items[2].source, STR("pubmed"), "the other source");
+    CHECK(!window_is_valid(sums.items[1].window), "without a task there is no window");
     REQUIRE_OK(store_quarantine_sums(store, contract_arena(), STR("pubmed"), &sums, &err), err);
     CHECK_EQ(sums.count, 1, "of one source");
     contract_end();

@@ -149,6 +149,73 @@ TEST(an_entry_has_what_was_asked_for)
     contract_end();
 }
 
+/* "endpoint/id@version=payload " of each record that was given. */
+struct given {
+    struct record_taker taker; /* first */
+    char text[512];
+    size_t len;
+    int fail_at; /* the how-manieth; 0: none */
+    int count;
+};
+
+static bool take(struct record_taker *taker, const struct record_entry *entry, struct error *err)
+{
+    struct given *given = (struct given *)taker;
+
+    if (++given->count == given->fail_at)
+        return error_set(err, ERROR_REQUEST, "test.taker", "no more");
+    CHECK_EQ(entry->bytes, (int64_t)entry->payload.len, "as many bytes as there are");
+    CHECK_EQ(entry->created_us > 0, true, "when it came");
+    given->len += (size_t)snprintf(given->text + given->len, sizeof(given->text) - given->len,
+                                   "%.*s/%.*s@%d=%.*s%s ", STR_ARG(entry->endpoint),
+                                   STR_ARG(entry->provider_id), (int)entry->version,
+                                   STR_ARG(entry->payload), entry->is_deleted ? "!" : "");
+    return true;
+}
+
+TEST(a_taker_is_given_each_record_with_its_payload)
+{
+    const struct str live = STR("journals/x@1=x works/d@1=d works/c@3=c works/a@2=a ");
+    struct store *store = filled();
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_record_read_once(store, &err), err);
+    for (int64_t limit = 1; limit < 6; limit++) {
+        struct given plain = { .taker = { take } }, dated = { .taker = { take } };
+        struct given all = { .taker = { take } };
+
+        CHECK_WALK(store, "x d c a", "the list goes on", .limit = limit, .with_payload = true,
+                   .taker = &plain.taker);
+        CHECK_STR(str_of(plain.text), live, "plain");
+        CHECK_WALK(store, "x d c a", "the list goes on", .limit = limit, .with_payload = true,
+                   .with_changed = true, .taker = &dated.taker);
+        CHECK_STR(str_of(dated.text), live, "with more columns");
+        CHECK_WALK(store, "x d c b a", "the list goes on", .limit = limit, .with_payload = true,
+                   .states = RECORDS_ALL, .taker = &all.taker);
+        CHECK_STR(str_of(all.text),
+                  STR("journals/x@1=x works/d@1=d works/c@3=c works/b@2=b! works/a@2=a "),
+                  "deleted ones, too");
+    }
+    contract_end();
+}
+
+TEST(a_taker_that_fails_ends_the_walk_and_leaves_the_store_usable)
+{
+    struct store *store = filled();
+    struct given given = { .taker = { take }, .fail_at = 2 };
+    const struct record_walk walk = {
+        .source = STR("crossref"), .limit = 10, .with_payload = true, .taker = &given.taker
+    };
+    struct record_entry_list list;
+    struct error err = { 0 };
+
+    CHECK(!store_record_walk(store, contract_arena(), &walk, &list, &err), "it failed");
+    CHECK_STR(str_of(err.code), STR("test.taker"), err.text);
+    CHECK_EQ(given.count, 2, "and was asked no more");
+    CHECK_WALK(store, "x d c a", "the next walk", .limit = 10);
+    contract_end();
+}
+
 TEST(endpoints_that_have_an_id_are_found)
 {
     struct store *store = filled();

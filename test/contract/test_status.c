@@ -24,6 +24,8 @@ static struct task_list claim(struct store *store, int64_t now_us, int64_t limit
     return list;
 }
 
+static struct str run_stats; /* of the next run_task; '': none */
+
 /* A run of the task from begin to end. */
 static void run_task(struct store *store, const struct task *task, enum task_status status,
                      int64_t started_us, int64_t ended_us)
@@ -35,7 +37,7 @@ static void run_task(struct store *store, const struct task *task, enum task_sta
                        .lease_epoch = task->lease_epoch,
                        .status = RUN_RUNNING,
                        .window = task->window,
-                       .stats = STR("{}"),
+                       .stats = run_stats.len > 0 ? run_stats : STR("{}"),
                        .started_us = started_us };
     const struct task_end end = { .lease = { task->id, task->lease_epoch },
                                   .status = status,
@@ -117,6 +119,46 @@ TEST(tasks_are_counted_by_what_they_do_and_how_they_ended)
     CHECK_EQ(count.queued, 3, "long after");
     REQUIRE_OK(store_status_counts(store, contract_arena(), STR("pubmed"), 0, &none, &err), err);
     CHECK_EQ(none.count, 0, "another source has nothing");
+    contract_end();
+}
+
+static struct doubted_runs_list doubts_since(struct store *store, int64_t since_us)
+{
+    struct doubted_runs_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(
+        store_status_doubted(store, contract_arena(), STR("crossref"), since_us, &list, &err), err);
+    return list;
+}
+
+TEST(runs_with_doubts_are_counted_by_their_doubts)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct doubted_runs_list doubts;
+    struct task_list list;
+
+    rows_add_tasks(store, &plan, 5);
+    list = claim(store, NOW_US + 100, 5);
+    run_stats = STR("{\"doubts\":[\"lost-next\",\"repeats\"]}");
+    run_task(store, &list.items[0], TASK_SUCCEEDED, NOW_US, NOW_US + 10);
+    run_task(store, &list.items[1], TASK_SUCCEEDED, NOW_US, NOW_US + 20);
+    run_stats = STR("{\"doubts\":[]}");
+    run_task(store, &list.items[2], TASK_SUCCEEDED, NOW_US, NOW_US + 20);
+    run_stats = (struct str){ 0 };
+    run_task(store, &list.items[3], TASK_SUCCEEDED, NOW_US, NOW_US + 20);
+    doubts = doubts_since(store, NOW_US);
+    REQUIRE(doubts.count == 1, "of one kind");
+    CHECK_EQ(doubts.items[0].count, 2, "two runs");
+    CHECK_EQ(doubts.items[0].task_id,
+             list.items[0].id > list.items[1].id ? list.items[0].id : list.items[1].id, "the last");
+    CHECK(str_find(doubts.items[0].doubts, STR("\"repeats\"")) < doubts.items[0].doubts.len,
+          "as the run has them");
+    doubts = doubts_since(store, NOW_US + 11);
+    REQUIRE(doubts.count == 1, "since then");
+    CHECK_EQ(doubts.items[0].count, 1, "one");
+    CHECK_EQ(doubts_since(store, NOW_US + 21).count, 0, "all ended before");
     contract_end();
 }
 

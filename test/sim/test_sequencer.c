@@ -35,6 +35,7 @@ enum bug {
     BUG_GAPS_FIRST,    /* gaps and new events by two statements */
     BUG_WRITERS_FIRST, /* the writers of a mark are read before its last id */
     BUG_ID_CACHE,      /* each session draws ids from a block of its own */
+    BUG_SKIP_LOCKED,   /* rows that another session has locked are left for later */
     BUG_XID_ORDER,     /* events by the start of their transactions */
     BUG_EVENT_FIRST,   /* the event's id is drawn before the record is locked */
     BUG_NO_FENCE,      /* an append does not look at the epoch */
@@ -42,8 +43,8 @@ enum bug {
 };
 
 static const char *const BUG_NAMES[BUG_COUNT] = {
-    "none",     "no gaps",   "gaps first",  "writers first",
-    "id cache", "xid order", "event first", "no fence",
+    "none",        "no gaps",   "gaps first",  "writers first", "id cache",
+    "skip locked", "xid order", "event first", "no fence",
 };
 
 struct event {
@@ -325,6 +326,8 @@ static void find(struct model *m, const struct stream_scan *scan, bool fresh, st
     for (int i = 0; i < m->event_count; i++) {
         struct event *event = &m->events[i];
 
+        if (m->bug == BUG_SKIP_LOCKED && random_chance(&m->random, 5))
+            continue; /* somebody looks at it */
         if (event->is_committed && (fresh ? event->id > scan->cursor_id : in_gaps(scan, event->id)))
             found->items[found->count++] = event;
     }

@@ -22,7 +22,8 @@
     "END"
 
 /* A view is replaced in place where it only gets further columns; views of other people that use it
- * stay as they are. Otherwise it is made again, with the privileges that were granted on it. */
+ * stay as they are. Otherwise it is made again, with the privileges that were granted on it. Who
+ * may read the list of views (core/grants.h: readers) may read each of them. */
 #define VIEW_REPLACE                                                                   \
     "DO $view$\n"                                                                      \
     "DECLARE\n"                                                                        \
@@ -38,6 +39,18 @@
     "    DROP VIEW \"{name}\";\n"                                                      \
     "    CREATE VIEW \"{name}\" AS {select};\n"                                        \
     "    EXECUTE coalesce(grants, 'SELECT 1');\n"                                      \
+    "END\n"                                                                            \
+    "$view$;\n"                                                                        \
+    "DO $view$\n"                                                                      \
+    "DECLARE\n"                                                                        \
+    "    grantee text;\n"                                                              \
+    "BEGIN\n"                                                                          \
+    "    FOR grantee IN SELECT a.grantee::regrole::text"                               \
+    "      FROM pg_class AS c, aclexplode(c.relacl) AS a"                              \
+    "     WHERE c.oid = to_regclass('ing_view') AND a.privilege_type = 'SELECT'"       \
+    "       AND a.grantee NOT IN (0, c.relowner) LOOP\n"                               \
+    "        EXECUTE format('GRANT SELECT ON \"{name}\" TO %s', grantee);\n"           \
+    "    END LOOP;\n"                                                                  \
     "END\n"                                                                            \
     "$view$"
 
@@ -81,10 +94,54 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STREAM_VALUES] = ("@lane, min(@pos), max(@pos), max(@id), :now,"
                                " array_agg(@id ORDER BY @pos)"),
         [WORD_STREAM_GROUP] = " GROUP BY @lane",
+        [WORD_STREAM_TOLD] = "NOTIFY patra_stream",
+        [WORD_STREAM_FIRST] = ("(SELECT s.first_pos FROM ing_stream AS s WHERE s.lane = l.lane"
+                              "  ORDER BY s.last_pos LIMIT 1)"),
+        /* The first parts of each lane up to one that is kept, the oldest up to the limit of
+         * events: of each lane a whole beginning, because positions have no gaps. */
+        [WORD_STREAM_DUE] = ("SELECT d.lane, d.last_pos, unnest(d.outbox_ids) FROM"
+                            " (SELECT t.*, sum(cardinality(t.outbox_ids)) OVER"
+                            "   (ORDER BY t.sequenced_at, t.lane, t.last_pos)"
+                            "   - cardinality(t.outbox_ids) AS earlier"
+                            "   FROM held AS h CROSS JOIN LATERAL"
+                            "   (SELECT p.*, bool_and(p.sequenced_at < :before"
+                            "      AND p.last_id <= h.id) OVER (ORDER BY p.last_pos) AS may_go FROM"
+                            "     (SELECT * FROM ing_stream WHERE lane = h.lane"
+                            "       AND last_pos <= h.pos ORDER BY last_pos LIMIT :parts) AS p)"
+                            "   AS t WHERE t.may_go) AS d"
+                            " WHERE d.earlier < :limit"),
+        [WORD_STREAM_POS] = "last_pos",
+        [WORD_STREAM_OLD] = ("SELECT coalesce(sum(cardinality(outbox_ids)), 0)::bigint FROM ing_stream"
+                            " WHERE sequenced_at < :before"),
+        [WORD_STREAM_AFTER] =
+            ("{unnest} CROSS JOIN LATERAL"
+             " (SELECT p.lane, p.first_pos + e.n - 1 AS pos, p.sequenced_at, e.id AS outbox_id"
+             "    FROM (SELECT * FROM ing_stream WHERE lane = @lane AND last_pos > @pos"
+             "           ORDER BY last_pos LIMIT :many) AS p"
+             "   CROSS JOIN LATERAL unnest(p.outbox_ids) WITH ORDINALITY AS e (id, n)"
+             "   WHERE p.first_pos + e.n - 1 > @pos AND p.first_pos + e.n - 1 <= @pos + :many"
+             "  OFFSET 0) AS s"
+             " CROSS JOIN LATERAL (SELECT * FROM ing_outbox WHERE id = s.outbox_id LIMIT 1) AS o"),
+        /* One by one, by their keys: or the server would read whole tables for some hundred rows. */
+        [WORD_EVENT_JOINS] =
+            ("LEFT JOIN LATERAL (SELECT provenance_code, endpoint_name, provider_id"
+             "  FROM ing_record WHERE id = o.record_id LIMIT 1) AS k ON TRUE"
+             " LEFT JOIN LATERAL (SELECT * FROM ing_task_run_batch WHERE id = o.batch_id LIMIT 1)"
+             "  AS b ON TRUE"
+             " LEFT JOIN LATERAL (SELECT expr_proto_hash, schedule_instance_id FROM ing_plan"
+             "  WHERE id = b.plan_id LIMIT 1) AS p ON TRUE"),
+        [WORD_STREAM_NEXT] = ("(SELECT s.sequenced_at FROM ing_stream AS s"
+                             "  WHERE s.lane = o.lane AND s.last_pos > o.stream_pos"
+                             "  ORDER BY s.last_pos LIMIT 1)"),
+        /* A body is fetched only where it is sent. */
+        [WORD_STREAM_BODY] = ("CASE WHEN sum(octet_length(o.body)) OVER (ORDER BY @place, s.pos)"
+                             " - octet_length(o.body) < :bytes THEN o.body END"),
         [WORD_IN_ORDER] = ("SELECT set_config('enable_sort', 'off', true),"
                           " set_config('enable_bitmapscan', 'off', true)"),
+        [WORD_READ_ONCE] = "SELECT 1", /* the server's cache is everybody's */
         [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
         [WORD_ROWS] = "FROM {unnest}",
+        [WORD_USING_ROWS] = "USING {unnest}",
         [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",
         [WORD_EACH] = ("FROM {unnest} CROSS JOIN LATERAL"
                       " (SELECT ctid FROM {table} WHERE id = @id LIMIT 1) AS found"

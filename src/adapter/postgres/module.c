@@ -7,4 +7,5 @@ extern const struct postgres_module patra_module;
 MODULE_EXPORT const struct postgres_module patra_module = {
     .head = { .version = PATRA_VERSION },
     .open = postgres_store_open,
+    .open_foreign = postgres_foreign_open,
 };

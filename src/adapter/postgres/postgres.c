@@ -89,6 +89,7 @@ static bool open_session(const struct postgres_options *options, struct sql_sess
     }
     postgres->busy_timeout_us = options->busy_timeout_us;
     sql_session_init(&postgres->sql, &DRIVER);
+    postgres->sql.store.wake = &POSTGRES_WAKE;
     arena_init(&postgres->scratch, SCRATCH_MAX);
     if (!postgres_connect(postgres, err)) {
         postgres_close(&postgres->sql);

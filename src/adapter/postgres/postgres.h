@@ -10,9 +10,11 @@
 
 #include "adapter/postgres/postgres_module.h"
 #include "adapter/sql/session.h"
+#include "port/store_wake.h"
 
 extern const struct migration_set POSTGRES_MIGRATIONS;
 extern const struct dialect POSTGRES_DIALECT;
+extern const struct store_wake_ops POSTGRES_WAKE;
 
 /* Statements that were sent and whose results were not read yet. */
 enum { POSTGRES_SENT_MAX = 128 };
@@ -28,7 +30,8 @@ struct postgres_session {
     int64_t connection_number; /* from 1; increases with each reconnect */
     char *dsn;
     int64_t busy_timeout_us;
-    struct arena scratch; /* for the values of one statement */
+    int64_t listens_since[WAKE_CHANNELS]; /* the number of the connection; 0: never */
+    struct arena scratch;                 /* for the values of one statement */
     struct postgres_sent sent[POSTGRES_SENT_MAX];
     int sent_count;
 };
@@ -40,6 +43,10 @@ static inline struct postgres_session *postgres_session_of(struct sql_session *s
 
 bool postgres_store_open(const struct postgres_options *options, struct store **store,
                          struct error *err) MUST_CHECK;
+
+/* foreign.c */
+bool postgres_foreign_open(const struct postgres_foreign_options *options,
+                           struct foreign_outbox **foreign, struct error *err) MUST_CHECK;
 
 /* connect.c */
 bool postgres_connect(struct postgres_session *postgres, struct error *err) MUST_CHECK;

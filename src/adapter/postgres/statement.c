@@ -194,11 +194,12 @@ struct settling {
 
 static bool is_as_expected(const struct postgres_sent *sent, PGresult *result)
 {
+    const struct str tuples = str_of(PQcmdTuples(result)); /* '': it is not about rows */
     int64_t changes = 0;
 
     if (sent->prepared != NULL)
         return true;
-    return str_to_i64(str_of(PQcmdTuples(result)), &changes) && changes == sent->send.expected;
+    return (tuples.len == 0 || str_to_i64(tuples, &changes)) && changes == sent->send.expected;
 }
 
 static void judge(struct postgres_session *postgres, const struct postgres_sent *sent,

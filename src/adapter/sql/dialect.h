@@ -14,6 +14,7 @@
  *      {insert by id: ..., @id}  the same, sorted by @id: two writers that add the same rows then
  *                                lock them in the same order, and cannot deadlock
  *      {rows}                    the rows as the FROM of an UPDATE
+ *      {using-rows}              the rows as the USING of a DELETE
  *      {join-rows}               the rows beside the tables of a FROM
  *      {each TABLE}              the rows as the FROM of an UPDATE, each with the row t of TABLE
  *                                whose id is @id; it ends with a WHERE, so that AND may follow
@@ -58,9 +59,21 @@ enum { INSERT_ROWS = 100 };
     WORD(STREAM_COLUMNS, "stream-columns")   /* of ing_stream, and their values: */            \
     WORD(STREAM_VALUES, "stream-values")                                                       \
     WORD(STREAM_GROUP, "stream-group") /* a row per event, or one per lane */                  \
-    WORD(IN_ORDER, "in-order")               /* until the transaction ends: sort by indexes */ \
+    WORD(STREAM_TOLD, "stream-told")   /* tells sessions that the stream has grown */          \
+    WORD(STREAM_FIRST, "stream-first") /* the first position of l.lane that is there */        \
+    WORD(STREAM_DUE, "stream-due")     /* lane, position, id of what may be removed */         \
+    WORD(STREAM_POS, "stream-pos")     /* that position's column */                            \
+    WORD(STREAM_OLD, "stream-old")     /* how many events entered before :before */            \
+    WORD(STREAM_AFTER, "stream-after") /* up to :many events of the stream after @pos */       \
+    /* of @lane: AS s (lane, pos, sequenced_at), with ing_outbox AS o */                       \
+    WORD(EVENT_JOINS, "event-joins") /* of ing_outbox AS o: record k, batch b, plan p */       \
+    WORD(STREAM_NEXT, "stream-next") /* when the event after o.stream_pos came */              \
+    WORD(STREAM_BODY, "stream-body") /* o.body, NULL where :bytes are exceeded */              \
+    WORD(IN_ORDER, "in-order")       /* until the transaction ends: sort by indexes */         \
+    WORD(READ_ONCE, "read-once")     /* for the session: little is kept of what is read */     \
     WORD(INSERT, "insert")                                                                     \
     WORD(ROWS, "rows")                                                                         \
+    WORD(USING_ROWS, "using-rows")                                                             \
     WORD(JOIN_ROWS, "join-rows")                                                               \
     WORD(EACH, "each")                                                                         \
     WORD(EACH_FREE, "each-free")                                                               \

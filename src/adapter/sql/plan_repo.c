@@ -115,6 +115,7 @@ static bool plan_get(struct store *store, struct arena *arena, int64_t id, struc
 
 static const char LIST[] = "SELECT " PLAN_COLUMNS " FROM ing_plan"
                            " WHERE (:source = '' OR provenance_code = :source)"
+                           "   AND (:endpoint = '' OR endpoint_name = :endpoint)"
                            "   AND (:operation IS NULL OR operation_code = :operation)"
                            "   AND (:status IS NULL OR status_code = :status)"
                            "   AND (:before = 0 OR id < :before)"
@@ -126,6 +127,7 @@ static bool plan_list(struct store *store, struct arena *arena, const struct pla
     struct statement *st = statement_of(store, LIST);
 
     bind_text(st, ":source", filter->source);
+    bind_text(st, ":endpoint", filter->endpoint);
     bind_code_opt(st, ":operation", filter->has_operation, &OPERATION_CODES,
                   (int)filter->operation);
     bind_code_opt(st, ":status", filter->has_status, &PLAN_STATUS_CODES, (int)filter->status);

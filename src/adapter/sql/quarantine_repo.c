@@ -52,6 +52,8 @@ static bool read_quarantine_sums(struct rows *rows, struct arena *arena,
         sum->count = rows_i64(rows);
         sum->first_us = rows_i64(rows);
         sum->last_us = rows_i64(rows);
+        sum->window.from_us = rows_i64(rows);
+        sum->window.to_us = rows_i64(rows);
     }
     return rows_finish(rows, err);
 }
@@ -149,11 +151,12 @@ static bool quarantine_get(struct store *store, struct arena *arena, int64_t id,
 }
 
 static const char SUMS[] =
-    "SELECT provenance_code, endpoint_name, reason_code, count(*), min(created_at),"
-    " max(created_at) FROM ing_quarantine"
-    " WHERE resolved_at IS NULL AND :source IN ('', provenance_code)"
-    " GROUP BY 1, 2, 3 ORDER BY provenance_code{byte-order}, endpoint_name{byte-order},"
-    " reason_code{byte-order}";
+    "SELECT q.provenance_code, q.endpoint_name, q.reason_code, count(*), min(q.created_at),"
+    " max(q.created_at), min(t.window_from), max(t.window_to)"
+    " FROM ing_quarantine q LEFT JOIN ing_task t ON t.id = q.task_id"
+    " WHERE q.resolved_at IS NULL AND :source IN ('', q.provenance_code)"
+    " GROUP BY 1, 2, 3 ORDER BY q.provenance_code{byte-order}, q.endpoint_name{byte-order},"
+    " q.reason_code{byte-order}";
 
 static bool quarantine_sums(struct store *store, struct arena *arena, struct str source,
                             struct quarantine_sum_list *list, struct error *err)

@@ -71,6 +71,33 @@ static const char ALL[] = "SELECT * FROM (" WALK(
                    " SELECT * FROM (" WALK("deleted") ") AS gone"
                                                       " ORDER BY id LIMIT :limit";
 
+/* All records that are not deleted, with their payloads, and nothing that a plain copy of them does
+ * not need: an export of millions is a third faster by it. */
+static const char PLAIN[] =
+    "SELECT id, provider_id, updated_at, provider_version, version, created_at, payload"
+    " FROM ing_record AS r JOIN ing_record_content ON record_id = r.id"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint AND id > :after_id"
+    " AND record_id > :after_id AND NOT deleted ORDER BY id LIMIT :limit";
+
+static bool is_plain(const struct record_walk *walk)
+{
+    return walk->taker != NULL && walk->states == RECORDS_LIVE && walk->with_payload &&
+           !walk->with_changed && !walk->by_change && walk->version_from <= 1 &&
+           walk->version_to == 0;
+}
+
+static struct statement *plain_statement(struct store *store, const struct record_walk *walk,
+                                         struct record_place after, int64_t limit)
+{
+    struct statement *st = statement_of(store, PLAIN);
+
+    bind_text(st, ":source", walk->source);
+    bind_text(st, ":endpoint", after.endpoint);
+    bind_i64(st, ":after_id", after.id);
+    bind_i64(st, ":limit", limit);
+    return st;
+}
+
 static struct statement *walk_statement(struct store *store, const struct record_walk *walk,
                                         struct record_place after, int64_t limit)
 {
@@ -93,19 +120,56 @@ static struct statement *walk_statement(struct store *store, const struct record
     return st;
 }
 
+/* Reads PLAIN, but for the payload. */
+static void read_plainest(struct rows *rows, struct arena *arena, struct str endpoint,
+                          struct record_entry *entry)
+{
+    *entry = (struct record_entry){ .id = rows_i64(rows), .endpoint = endpoint };
+    entry->provider_id = rows_text(rows, arena);
+    entry->has_updated = !rows_is_null(rows);
+    entry->updated_us = rows_i64(rows);
+    entry->provider_version = rows_text(rows, arena);
+    entry->version = rows_i64(rows);
+    entry->created_us = rows_i64(rows);
+}
+
+/* The last column, which need not be copied. A taker that fails ends the rows. */
+static bool hand_over(struct rows *rows, struct record_taker *taker, struct record_entry *entry,
+                      struct error *err)
+{
+    struct error ignored;
+    bool ok;
+
+    entry->payload = rows_view(rows);
+    entry->bytes = (int64_t)entry->payload.len;
+    ok =
+        rows->full != NULL || taker->take(taker, entry, err); /* what is full, rows_finish() says */
+    entry->payload = (struct str){ NULL, 0 };
+    if (!ok)
+        (void)!rows_finish(rows, &ignored);
+    return ok;
+}
+
 /* Adds records of one endpoint. *is_full: the page ends here; there may be more of them. */
 static bool read_endpoint(struct statement *st, struct arena *arena, const struct record_walk *walk,
-                          int64_t *bytes, struct record_entry_list *list, bool *is_full,
-                          struct error *err)
+                          struct str endpoint, int64_t *bytes, struct record_entry_list *list,
+                          bool *is_full, struct error *err)
 {
     struct record_entry *entry = NULL;
 
     *is_full = false;
     while (!*is_full && (entry = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
-        read_plain(&st->rows, arena, entry);
-        entry->changed_us = rows_i64(&st->rows);
-        entry->bytes = rows_i64(&st->rows);
-        entry->payload = rows_text(&st->rows, arena);
+        if (is_plain(walk))
+            read_plainest(&st->rows, arena, endpoint, entry);
+        else {
+            read_plain(&st->rows, arena, entry);
+            entry->changed_us = rows_i64(&st->rows);
+            entry->bytes = rows_i64(&st->rows);
+        }
+        if (walk->taker == NULL)
+            entry->payload = rows_text(&st->rows, arena);
+        else if (!hand_over(&st->rows, walk->taker, entry, err))
+            return false;
         *bytes += entry->bytes;
         *is_full = (int64_t)list->count == walk->limit ||
                    (walk->bytes_max > 0 && *bytes >= walk->bytes_max);
@@ -147,9 +211,10 @@ static bool read_walk(struct store *store, struct arena *arena, const struct rec
     if (at.id == 0 && !next_endpoint(store, arena, walk, &at.endpoint, err))
         return false;
     while (!is_full && at.endpoint.len > 0) {
-        struct statement *st = walk_statement(store, walk, at, walk->limit - (int64_t)list->count);
+        struct statement *st = (is_plain(walk) ? plain_statement : walk_statement)(
+            store, walk, at, walk->limit - (int64_t)list->count);
 
-        if (!read_endpoint(st, arena, walk, &bytes, list, &is_full, err) ||
+        if (!read_endpoint(st, arena, walk, at.endpoint, &bytes, list, &is_full, err) ||
             (!is_full && !next_endpoint(store, arena, walk, &at.endpoint, err)))
             return false;
         at.id = 0;
@@ -311,6 +376,19 @@ static bool record_count_to(struct store *store, struct str source, int64_t limi
     return rows_only_i64(&st->rows, count, err) || error_wrap(err, "count records");
 }
 
+/* ---- the session ---- */
+
+static const char READ_ONCE[] = "{read-once}";
+
+static bool record_read_once(struct store *store, struct error *err)
+{
+    struct statement *st = statement_of(store, READ_ONCE);
+
+    while (rows_next(&st->rows))
+        rows_skip(&st->rows, 1);
+    return rows_finish(&st->rows, err);
+}
+
 /* ---- which store ---- */
 
 static const char IDENTITY[] = "SELECT store_id FROM sys_store";
@@ -334,5 +412,6 @@ const struct store_record_read_ops SQL_RECORD_READ = {
     .as_of = record_as_of,
     .counts = record_counts,
     .count_to = record_count_to,
+    .read_once = record_read_once,
     .identity = record_identity,
 };

@@ -51,6 +51,20 @@ static bool read_open(struct rows *rows, struct open_count *count, struct error 
     return rows_finish(rows, err);
 }
 
+static bool read_doubted(struct rows *rows, struct arena *arena, struct doubted_runs_list *list,
+                         struct error *err)
+{
+    struct doubted_runs *runs;
+
+    *list = (struct doubted_runs_list){ 0 };
+    while ((runs = ROWS_NEXT(rows, arena, list)) != NULL) {
+        runs->doubts = rows_text(rows, arena);
+        runs->count = rows_i64(rows);
+        runs->task_id = rows_i64(rows);
+    }
+    return rows_finish(rows, err);
+}
+
 static bool read_gates(struct rows *rows, struct arena *arena, struct gate_row_list *list,
                        struct error *err)
 {
@@ -165,6 +179,22 @@ static bool status_open(struct store *store, struct str source, struct open_coun
            error_wrap(err, "count the open items of %.*s", STR_ARG(source));
 }
 
+#define DOUBTS "CAST(r.stats -> 'doubts' AS text)"
+
+static const char DOUBTED[] = "SELECT " DOUBTS ", count(*), max(t.id)" ENDED_SINCE "   AND " DOUBTS
+                              " <> '[]' GROUP BY " DOUBTS;
+
+static bool status_doubted(struct store *store, struct arena *arena, struct str source,
+                           int64_t since_us, struct doubted_runs_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, DOUBTED);
+
+    bind_text(st, ":source", source);
+    bind_instant(st, ":since", since_us);
+    bind_instant(st, ":started_since", since_us - STATUS_RUN_MAX_US);
+    return read_doubted(&st->rows, arena, list, err) || error_wrap(err, "count doubted runs");
+}
+
 static const char GATES[] = "SELECT rate_key, " GATE_COLUMNS " FROM ing_rate_gate"
                             " ORDER BY rate_key{byte-order}";
 
@@ -181,5 +211,6 @@ const struct store_status_ops SQL_STATUS = {
     .running = status_running,
     .troubled = status_troubled,
     .open = status_open,
+    .doubted = status_doubted,
     .gates = status_gates,
 };

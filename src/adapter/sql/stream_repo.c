@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "adapter/sql/event_rows.h"
 #include "adapter/sql/session.h"
 #include "port/store_stream.h"
 
@@ -194,6 +195,10 @@ static const char MOVE[] = "UPDATE ing_stream_lane AS t SET last_pos = @last {ro
 static const char ADD[] =
     "INSERT INTO ing_stream ({stream-columns}) {insert {stream-values}}{stream-group}";
 
+/* In the transaction: readers hear of it when it is committed. There is one sequencer, so nobody
+ * queues for the lock that a NOTIFY takes until its commit. */
+static const char TOLD[] = "{stream-told}";
+
 static bool send_head(struct store *store, const struct stream_append *append, struct error *err)
 {
     struct statement *st = statement_of(store, HEAD);
@@ -255,7 +260,8 @@ static bool send_append(struct store *store, const struct stream_append *append,
 
     return send_head(store, append, err) &&
            (append->count == 0 ||
-            (send_lanes(store, append, &lanes, err) && send_entries(store, append, lanes, err)));
+            (send_lanes(store, append, &lanes, err) && send_entries(store, append, lanes, err) &&
+             statement_send(statement_of(store, TOLD), &(struct statement_send){ 0 }, err)));
 }
 
 static bool stream_append(struct store *store, const struct stream_append *append, bool *held,
@@ -274,6 +280,73 @@ static bool stream_append(struct store *store, const struct stream_append *appen
     store_rollback(store);
     return (sent && settled && !*held) ||
            error_wrap(err, "append %zu events to the stream", append->count);
+}
+
+/* ---- reading ---- */
+
+static bool stream_ends(struct store *store, int64_t last_pos[OUTBOX_LANES], struct error *err)
+{
+    return read_lanes(store, last_pos, err) || error_wrap(err, "read the ends of the lanes");
+}
+
+static const char BEGINS[] = "SELECT l.lane, coalesce({stream-first} - 1, l.last_pos)"
+                             " FROM ing_stream_lane AS l WHERE l.lane < :lanes";
+
+static bool stream_begins(struct store *store, int64_t before[OUTBOX_LANES], struct error *err)
+{
+    struct statement *st = statement_of(store, BEGINS);
+
+    bind_i64(st, ":lanes", OUTBOX_LANES);
+    while (rows_next(&st->rows)) {
+        const int64_t lane = rows_i64(&st->rows);
+
+        before[lane] = rows_i64(&st->rows);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "read the beginnings of the lanes");
+}
+
+static const char READ[] =
+    "SELECT {stream-body}, s.lane, s.pos, s.sequenced_at, coalesce(o.record_id, 0), " EVENT_COLUMNS
+    " FROM {stream-after} " EVENT_JOINS " ORDER BY @place, s.pos";
+
+static void read_stream_event(struct rows *rows, struct arena *arena, struct stream_event *event)
+{
+    event->stored.event.body = rows_text(rows, arena);
+    event->lane = rows_i64(rows);
+    event->pos = rows_i64(rows);
+    event->sequenced_us = rows_i64(rows);
+    event->record_id = rows_i64(rows);
+    event_rows_read(rows, arena, &event->stored);
+}
+
+/* What comes after an event that does not fit is left out too, or a lane would have a gap. */
+static bool stream_read(struct store *store, struct arena *arena, const struct stream_read *read,
+                        struct stream_event_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, READ);
+    int64_t left = read->bytes_max;
+
+    *list = (struct stream_event_list){ 0 };
+    bind_i64(st, ":many", read->lane_max);
+    bind_i64(st, ":bytes", read->bytes_max);
+    for (size_t i = 0; i < read->count; i++) {
+        cell_i64(st, "@lane", read->places[i].lane);
+        cell_i64(st, "@pos", read->places[i].pos);
+    }
+    while (rows_next(&st->rows)) {
+        struct stream_event *event;
+
+        if (left <= 0 || rows_is_null(&st->rows)) {
+            left = 0;
+            continue;
+        }
+        event = rows_placed(&st->rows, arena, LIST_ADD(arena, list));
+        if (event == NULL)
+            break;
+        read_stream_event(&st->rows, arena, event);
+        left -= (int64_t)event->stored.event.body.len;
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "read the stream");
 }
 
 /* ---- for people ---- */
@@ -324,5 +397,8 @@ const struct store_stream_ops SQL_STREAM = {
     .writers = stream_writers,
     .scan = stream_scan,
     .append = stream_append,
+    .begins = stream_begins,
+    .ends = stream_ends,
+    .read = stream_read,
     .status = stream_status,
 };

@@ -40,9 +40,38 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_STREAM_COLUMNS] = "lane, pos, outbox_id, sequenced_at",
         [WORD_STREAM_VALUES] = "@lane, @pos, @id, :now",
         [WORD_STREAM_GROUP] = "",
+        [WORD_STREAM_TOLD] = "SELECT 1 WHERE FALSE", /* readers see the commit: wake.c */
+        [WORD_STREAM_FIRST] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = l.lane"
+                              "  ORDER BY s.pos LIMIT 1)"),
+        /* From the first event of each lane to the first that is kept, some of each at a time. */
+        [WORD_STREAM_DUE] = ("WITH ends AS MATERIALIZED (SELECT h.lane, min(h.pos, coalesce("
+                            "  (SELECT k.pos - 1 FROM (SELECT pos, sequenced_at, outbox_id"
+                            "     FROM ing_stream WHERE lane = h.lane ORDER BY pos"
+                            "     LIMIT :limit) AS k"
+                            "    WHERE k.sequenced_at >= :before OR k.outbox_id > h.id"
+                            "    ORDER BY k.pos LIMIT 1),"
+                            "  (SELECT f.pos - 1 + :limit FROM ing_stream AS f"
+                            "    WHERE f.lane = h.lane ORDER BY f.pos LIMIT 1), h.pos)) AS pos"
+                            "  FROM held AS h)"
+                            " SELECT t.lane, t.pos, t.outbox_id FROM ends AS e CROSS JOIN"
+                            " ing_stream AS t ON t.lane = e.lane AND t.pos <= e.pos"
+                            " ORDER BY t.lane, t.pos LIMIT min(:limit, :parts * 64)"),
+        [WORD_STREAM_POS] = "pos",
+        [WORD_STREAM_OLD] = "SELECT count(*) FROM ing_stream WHERE sequenced_at < :before",
+        [WORD_STREAM_AFTER] = ("(SELECT lane, pos, sequenced_at, outbox_id FROM ing_stream"
+                              " WHERE lane = @lane AND pos > @pos AND pos <= @pos + :many) AS s"
+                              " JOIN ing_outbox AS o ON o.id = s.outbox_id"),
+        [WORD_EVENT_JOINS] = ("LEFT JOIN ing_record AS k ON k.id = o.record_id"
+                             " LEFT JOIN ing_task_run_batch AS b ON b.id = o.batch_id"
+                             " LEFT JOIN ing_plan AS p ON p.id = b.plan_id"),
+        [WORD_STREAM_NEXT] = ("(SELECT s.sequenced_at FROM ing_stream AS s"
+                             "  WHERE s.lane = o.lane AND s.pos = o.stream_pos + 1)"),
+        [WORD_STREAM_BODY] = "CASE WHEN :bytes > 0 THEN o.body END", /* rows come one by one */
         [WORD_IN_ORDER] = "SELECT 1", /* it does so by itself */
+        [WORD_READ_ONCE] = "PRAGMA cache_size = -2048",
         [WORD_INSERT] = "VALUES {tuples}",
         [WORD_ROWS] = "",
+        [WORD_USING_ROWS] = "",
         [WORD_JOIN_ROWS] = "",
         [WORD_EACH] = "WHERE t.id = @id",
         [WORD_EACH_FREE] = "WHERE t.id = @id",

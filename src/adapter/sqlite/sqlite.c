@@ -193,6 +193,7 @@ static bool open_session(struct sqlite_file *file, bool create, struct sql_sessi
     }
     sqlite->file = file;
     sql_session_init(&sqlite->sql, &DRIVER);
+    sqlite->sql.store.wake = &SQLITE_WAKE;
     code = sqlite3_open_v2(file->path, &sqlite->db, flags, NULL);
     if (code != SQLITE_OK) {
         (void)sqlite_error_set(sqlite, code, err);

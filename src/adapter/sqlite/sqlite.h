@@ -11,9 +11,11 @@
 
 #include "adapter/sql/session.h"
 #include "adapter/sqlite/checkpoint.h"
+#include "port/store_wake.h"
 
 extern const struct migration_set SQLITE_MIGRATIONS;
 extern const struct dialect SQLITE_DIALECT;
+extern const struct store_wake_ops SQLITE_WAKE;
 
 struct sqlite_file { /* what the sessions of one process share */
     pthread_mutex_t writer;
@@ -29,6 +31,8 @@ struct sqlite_session {
     sqlite3 *db;
     struct sqlite_file *file;
     bool holds_writer;
+    bool is_listening;
+    int64_t data_version; /* when it was asked last */
     char broken_key[128]; /* the unique index that the last failed statement violated; '' = none */
     bool is_unexpected;   /* a statement that was sent changed an unexpected number of rows */
 };

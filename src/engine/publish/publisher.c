@@ -17,8 +17,10 @@ struct publisher {
     const struct publisher_parts *parts;
     const struct publisher_settings *settings;
     struct sequencer *sequencer;
+    struct waiter *waiter;
     struct store_retry retry;
     struct store_backoff backoff;
+    struct retention retention;
     int64_t wait_us; /* the next one, without chance; 0: none */
     int64_t appended;
     bool was_held;
@@ -69,6 +71,22 @@ static int64_t with_chance(const struct publisher *p, int64_t wait_us)
                                (int64_t)(random_source_u64(p->parts->random) % (uint64_t)range_us);
 }
 
+static bool remove_old(struct publisher *p, int64_t now_us, struct error *err)
+{
+    int64_t removed;
+
+    if (p->settings->is_draining)
+        return true;
+    if (!retention_turn(&p->retention, p->parts->store, now_us, clock_monotonic_us(p->parts->clock),
+                        &removed, err))
+        return false;
+    if (removed >= PRUNE_EVENTS_MAX && p->wait_us > RETENTION_AGAIN_US)
+        p->wait_us = RETENTION_AGAIN_US;
+    if (removed > 0 && p->parts->log != NULL)
+        log_event(p->parts->log, LOG_INFO, "old events removed", LOG_I64("events", removed));
+    return true;
+}
+
 static bool turn(struct publisher *p, struct error *err)
 {
     struct sequencer_round round;
@@ -79,7 +97,11 @@ static bool turn(struct publisher *p, struct error *err)
         return false;
     log_lease(p, &round);
     p->appended += round.appended;
+    if (round.appended > 0)
+        wake_tell(p->parts->wake, WAKE_STREAM);
     p->wait_us = next_wait_us(p, &round);
+    if (round.is_held && !remove_old(p, now_us, err))
+        return false;
     if (!p->settings->is_draining)
         return true;
     if (!round.is_held)
@@ -100,10 +122,24 @@ static bool wait_for_store(struct publisher *p, struct error *err)
     return store_retry_wait(&p->retry, &p->backoff, err);
 }
 
+/* Notes are for who holds the lease. */
+static bool wait(struct publisher *p)
+{
+    const int64_t pause_us = with_chance(p, p->wait_us);
+    enum waiter_end end;
+
+    if (!p->was_held && p->wait_us > 0)
+        return waiter_sleep(p->waiter, pause_us);
+    end = waiter_wait(p->waiter, pause_us);
+    if (end == WAITER_WOKEN)
+        p->wait_us = 0; /* look, and look again soon */
+    return end != WAITER_STOPPED;
+}
+
 static bool loop(struct publisher *p, struct error *err)
 {
     while (!p->is_over) {
-        if (!clock_sleep_us(p->parts->clock, with_chance(p, p->wait_us), p->parts->wake_fd))
+        if (!wait(p))
             return true;
         if (turn(p, err))
             p->retry.failures = 0;
@@ -119,6 +155,7 @@ bool publisher_run(const struct publisher_parts *parts, const struct publisher_s
     struct publisher p = { .parts = parts,
                            .settings = settings,
                            .retry = { .store = parts->store },
+                           .retention = { .keep_us = settings->keep_us },
                            .backoff = { .delay_min_us = BACKOFF_MIN_US,
                                         .delay_max_us = BACKOFF_MAX_US,
                                         .clock = parts->clock,
@@ -131,7 +168,19 @@ bool publisher_run(const struct publisher_parts *parts, const struct publisher_s
     p.backoff.context = &p;
     if (!sequencer_open(&p.sequencer, parts->store, &settings->sequencer, err))
         return false;
+    if (!waiter_open(&p.waiter,
+                     &(struct waiter_parts){ .wake = parts->wake,
+                                             .store = parts->store,
+                                             .clock = parts->clock,
+                                             .log = parts->log,
+                                             .channel = WAKE_OUTBOX,
+                                             .stop_fd = parts->wake_fd },
+                     err)) {
+        sequencer_close(p.sequencer);
+        return false;
+    }
     ok = loop(&p, err);
+    waiter_close(p.waiter);
     /* If that fails, the lease ends by itself. */
     (void)!sequencer_release(p.sequencer, &ignored);
     sequencer_close(p.sequencer);

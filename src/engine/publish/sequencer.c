@@ -120,17 +120,6 @@ static bool claim(struct sequencer *s, int64_t now_us, struct error *err)
 
 /* ---- which gaps are dead ---- */
 
-static bool share_a_writer(const struct stream_writers *a, const struct stream_writers *b)
-{
-    for (size_t i = 0; i < a->count; i++) {
-        for (size_t k = 0; k < b->count; k++) {
-            if (str_eq(a->items[i], b->items[k]))
-                return true;
-        }
-    }
-    return false;
-}
-
 static bool keep_mark(struct sequencer *s, const struct stream_mark *mark, struct error *err)
 {
     arena_reset(&s->mark_arena);
@@ -159,7 +148,7 @@ static bool look_at_writers(struct sequencer *s, int64_t *dead_up_to, struct err
         return false;
     if (now.writers.count == 0)
         *dead_up_to = now.last_id;
-    else if (s->has_mark && !share_a_writer(&s->mark.writers, &now.writers))
+    else if (s->has_mark && !stream_writers_share(&s->mark.writers, &now.writers))
         *dead_up_to = s->mark.last_id;
     if (s->has_mark && *dead_up_to == 0)
         return true; /* the mark must wait for its own writers */

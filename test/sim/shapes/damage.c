@@ -608,8 +608,8 @@ const struct damage_kind damage_kinds[] = {
     { "list renamed", list_renamed, LOOK_NO_LIST },
     { "list removed", list_removed, LOOK_NO_LIST },
     { "list null", list_null, LOOK_NO_LIST },
-    { "list a text", list_text, LOOK_EMPTY_XML },
-    { "list a number", list_number, LOOK_EMPTY_XML },
+    { "list a text", list_text, LOOK_BROKEN },
+    { "list a number", list_number, LOOK_BROKEN },
     { "list its first item", list_to_first_item, LOOK_EMPTY_XML },
     { "list an object by key", list_to_keyed_object, LOOK_EMPTY_XML },
     { "list an error object", list_to_error_object, LOOK_EMPTY_XML },
@@ -690,7 +690,8 @@ const char *damage_unseen(const struct shape *shape, const struct damage *damage
 
     if (shape->has_total || damage->list_hits == 0)
         return NULL;
-    if (shape->paging == NEED_SINGLE && damage_kinds[damage->kind].apply == list_to_first_item)
+    if (shape->paging == NEED_SINGLE && !shape->two_phases && !shape->is_wild &&
+        damage_kinds[damage->kind].apply == list_to_first_item)
         return "where there are no pages, an object may be the only record";
     if (look == LOOK_NO_LIST && shape->is_xml && damage_kinds[damage->kind].apply == list_null)
         look = LOOK_EMPTY_XML;
@@ -703,7 +704,7 @@ const char *damage_unseen(const struct shape *shape, const struct damage *damage
         return stays_empty ? "without a total a page that stays empty is a valid page" : NULL;
     case LOOK_EMPTY_XML:
         return shape->is_xml && stays_empty
-                   ? "a container of XML may have text and elements of several names beside records"
+                   ? "a container of XML may have elements of several names beside records"
                    : NULL;
     case LOOK_NO_LIST:
         return shape->omits_empty_list && stays_empty

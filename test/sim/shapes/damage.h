@@ -27,7 +27,7 @@ enum damage_look {
     LOOK_BROKEN,    /* no valid upstream sends this */
     LOOK_SHORTER,   /* a valid page with fewer records */
     LOOK_EMPTY,     /* a valid page without records */
-    LOOK_EMPTY_XML, /* ... in XML, where a container may have text, and elements of several names */
+    LOOK_EMPTY_XML, /* ... in XML, where a container may have elements of several names */
     LOOK_NO_LIST,   /* ... where the source says that an empty page has no list */
 };
 

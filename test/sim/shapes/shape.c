@@ -65,6 +65,7 @@ void shape_random(struct shape *shape, struct random *random)
     shape->has_error_rule = random_chance(random, 50);
     shape->size = (int)random_between(random, 4, 9);
     shape->id_batch = (int)random_between(random, 3, 12);
+    shape->is_wild = !shape->is_xml && (shape->size + shape->id_batch) % 3 == 0;
 }
 
 /* ---- paths ---- */
@@ -93,7 +94,11 @@ static struct str list_path(const struct shape *shape, struct arena *arena, int 
     if (shape->is_xml)
         return depth == 2 ? arena_printf(arena, "/%sreply/%sdata/%sitems/%sitem", n, n, n, n)
                           : arena_printf(arena, "/%sreply/%sitems/%sitem", n, n, n);
-    return str_of(depth == 0 ? "$" : depth == 1 ? "$.items" : "$.data.items");
+    return arena_printf(arena, "%s%s",
+                        depth == 0   ? "$"
+                        : depth == 1 ? "$.items"
+                                     : "$.data.items",
+                        shape->is_wild ? "[*]" : "");
 }
 
 /* ---- the file ---- */
@@ -250,11 +255,11 @@ struct str shape_describe(const struct shape *shape, struct arena *arena)
     static const char *const ends[] = { "null", "absent", "empty" };
 
     return arena_printf(
-        arena, "%s %s%s, list at depth %d, pages of %d%s%s%s%s%s%s%s%s%s%s",
+        arena, "%s %s%s, list at depth %d%s, pages of %d%s%s%s%s%s%s%s%s%s%s",
         need_paging_name(shape->paging), shape->is_xml ? "xml" : "json",
-        shape->has_space ? " with a namespace" : "", shape->depth, shape->size,
-        shape->has_total ? ", total" : "", shape->total_first_only ? " on the first page" : "",
-        shape->has_more ? ", has_more" : "",
+        shape->has_space ? " with a namespace" : "", shape->depth,
+        shape->is_wild ? " by a wildcard" : "", shape->size, shape->has_total ? ", total" : "",
+        shape->total_first_only ? " on the first page" : "", shape->has_more ? ", has_more" : "",
         has_next_in_body(shape->paging) ? ", ends by next " : "",
         has_next_in_body(shape->paging) ? ends[shape->end] : "",
         shape->omits_empty_list ? ", no empty list" : "", shape->has_dates ? ", dates" : "",

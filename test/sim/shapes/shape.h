@@ -25,6 +25,7 @@ struct shape {
     bool has_more;         /* the source declares it */
     enum shape_end end;    /* how the last page says that there is no next one */
     bool omits_empty_list; /* a page without records has no list */
+    bool is_wild;          /* JSON: the path of the list selects its elements, $.items[*] */
     bool has_dates;
     bool two_phases;
     bool bare_ids; /* two phases: the list has ids, not objects with one */

@@ -123,6 +123,106 @@ TEST(an_item_without_id_in_a_list_of_ids_is_kept_as_a_bad_record)
     rig_release(&rig);
 }
 
+/* A list of ids has no other form than a list: one id by itself would be the end of a page. */
+TEST(ids_that_are_not_in_a_list_are_not_a_page)
+{
+    static const char *const values[] = {
+        "\"see the manual\"",   "7",    "true",           "{\"id\":\"a\"}",
+        "{\"error\":\"busy\"}", "null", "[[\"a\",\"b\"]]"
+    };
+    static const char *const ids[] = { "$", "$.id" };
+    static const char *const operations[] = { "harvest", "history" };
+    char body[128];
+    const char *const page = body;
+    struct rig rig;
+
+    for (size_t i = 0; i < ARRAY_LEN(values) * ARRAY_LEN(ids) * ARRAY_LEN(operations); i++) {
+        const bool is_list = strncmp(values[i / 4], "[", 1) == 0;
+
+        (void)snprintf(body, sizeof(body), "{\"ids\":%s,\"session\":\"s\"}", values[i / 4]);
+        begin(&rig, DETAILS, operations[i / 2 % 2], &page, 1);
+        rig.spec.endpoint.page.type = PAGINATION_SINGLE;
+        rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+        rig.spec.endpoint.response.id[0] = path_of(&rig, ids[i % 2]);
+        require_broken(&rig, is_list ? "answer.ids" : "answer.items",
+                       is_list ? "has an id" : "$.ids", body);
+    }
+}
+
+/* The path selects many, and would take the members of an error, or a text among lists, for ids. */
+TEST(ids_by_a_wildcard_are_elements_of_lists)
+{
+    static const struct {
+        const char *path, *body;
+        size_t records; /* 0: the response is broken */
+        bool may_be_absent;
+    } cases[] = {
+        { "$.ids[*]", "{\"ids\":{\"error\":\"busy\"}}", 0, true },
+        { "$.ids[*]", "{\"ids\":\"busy\"}", 0, false },
+        { "$.ids[*]", "{\"ids\":7}", 0, true }, /* it is not absent */
+        { "$.ids[*]", "{\"ids\":[\"a\"]}", 1, false },
+        { "$.ids[?@ != \"\"]", "{\"ids\":{\"0\":\"a\"}}", 1, false },
+        { "$[*]", "{\"error\":\"busy\"}", 0, false },
+        { "$[*]", "{}", 0, false },
+        { "$.ids[*]", "{\"ids\":{}}", 0, false },
+        { "$.ids[*][*]", "{\"ids\":{\"x\":[\"a\"]}}", 1, false },
+        { "$.g[*].ids", "{\"g\":[{\"ids\":[\"a\"]},{\"ids\":\"busy\"}]}", 0, false },
+        { "$.g[*].ids", "{\"g\":[{\"ids\":[\"a\"]},{\"ids\":[]}]}", 1, false },
+        { "$.g[*].id", "{\"g\":[{\"id\":\"a\"}]}", 1, false },
+        { "$.g[*].ids[*]", "{\"g\":[{\"ids\":[\"a\"]},{\"ids\":\"busy\"}]}", 0, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *const pages[] = { cases[i].body, "{\"records\":[" RECORD("a") "]}" };
+        struct rig rig;
+
+        begin(&rig, DETAILS, "harvest", pages, cases[i].records == 0 ? 1 : 2);
+        rig.spec.endpoint.page.type = PAGINATION_SINGLE;
+        rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+        rig.spec.endpoint.response.items = path_of(&rig, cases[i].path);
+        rig.spec.endpoint.response.may_be_absent[RESPONSE_PART_ITEMS] = cases[i].may_be_absent;
+        if (cases[i].records == 0) {
+            require_broken(&rig, "answer.items", cases[i].path, cases[i].body);
+            continue;
+        }
+        rig_run(&rig);
+        CHECK(!rig.failed, cases[i].body);
+        CHECK_EQ(rig.ids.count, cases[i].records, cases[i].body);
+        rig_release(&rig);
+    }
+}
+
+TEST(an_object_that_a_filter_searches_may_be_empty)
+{
+    static const char *const pages[] = { "{\"ids\":{}}" };
+    struct rig rig;
+
+    begin(&rig, DETAILS, "harvest", pages, 1);
+    rig.spec.endpoint.page.type = PAGINATION_SINGLE;
+    rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+    rig.spec.endpoint.response.items = path_of(&rig, "$.ids[?@ != \"\"]");
+    rig_run(&rig);
+    CHECK(!rig.failed && rig.ids.count == 0, "no ids");
+    rig_release(&rig);
+}
+
+TEST(a_record_by_itself_is_an_object)
+{
+    static const char *const pages[] = { "{\"items\":\"see the manual\"}" };
+    static const char *const details[] = { "{\"ids\":[\"a\"],\"total\":1}",
+                                           "{\"ids\":[\"a\"],\"total\":1}",
+                                           "{\"records\":\"see the manual\"}" };
+    struct rig rig;
+
+    begin(&rig, GENERIC, "single", pages, 1);
+    rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+    rig.spec.endpoint.response.id[0] = path_of(&rig, "$");
+    require_broken(&rig, "answer.items", "is not a list", "a text");
+    begin(&rig, DETAILS, "harvest", details, 3);
+    require_broken(&rig, "fetch.deferred", "$.records in the response is not a list",
+                   "a text in place of the details");
+}
+
 TEST(a_lookup_may_return_the_record_by_itself)
 {
     static const char *const pages[] = { RECORD("a") };
@@ -525,6 +625,7 @@ TEST(a_container_with_a_list_of_something_else_is_not_an_empty_page)
         OAI_LIST("<record xmlns=\"\"/>"),
     };
     static const char *const other_name[] = { OAI_LIST("<rec/><rec/>") };
+    static const char *const text[] = { OAI_LIST("see the manual") };
     struct rig rig;
 
     begin_oai(&rig, other_space, 1);
@@ -534,6 +635,8 @@ TEST(a_container_with_a_list_of_something_else_is_not_an_empty_page)
     require_broken(&rig, "answer.items", "\"record\" of no namespace", "on a later page");
     begin_oai(&rig, other_name, 1);
     require_broken(&rig, "answer.items", "\"rec\" of the namespace", "the items have other names");
+    begin_oai(&rig, text, 1);
+    require_broken(&rig, "answer.items", "or a text", "a text in place of the items");
 }
 
 TEST(a_container_with_other_elements_may_be_an_empty_page)
@@ -543,7 +646,7 @@ TEST(a_container_with_other_elements_may_be_an_empty_page)
         OAI_LIST("<note/><note/><resumptionToken/>"),
         OAI_LIST("<note/>"),
         OAI_LIST("<note/><note xmlns=\"urn:other\"/>"),
-        OAI_LIST("words"),
+        OAI_LIST("\n  <note/>\n"),
         OAI_OPEN
         "<error code=\"noRecordsMatch\"/><ListRecords><rec/><rec/></ListRecords></OAI-PMH>",
     };

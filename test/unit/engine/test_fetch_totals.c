@@ -399,3 +399,128 @@ TEST(an_instant_that_is_cut_off_is_not_left_to_a_walk_of_its_own)
     CHECK(!window_is_valid(rig.last.verdict.finished), "nothing is finished");
     rig_release(&rig);
 }
+
+/* ---- a total in a header ---- */
+
+static const char *total_value; /* of the header; NULL: there is none */
+
+static bool total_in_header(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static struct http_header headers[1];
+
+    (void)self;
+    (void)n;
+    if (total_value != NULL) {
+        headers[0] = (struct http_header){ STR("X-Total-Count"), str_of(total_value) };
+        reply->headers = headers;
+        reply->header_count = 1;
+    }
+    reply->body = STR("{\"items\":[{\"id\":\"r000\",\"updated_at\":\"2026-01-01T00:00:00Z\"}]}");
+    return true;
+}
+
+static void begin_header(struct rig *rig, const char *value)
+{
+    fake_source_begin(&fake, rig, GENERIC, "offset", 1);
+    rig->spec.endpoint.response.total = (struct spec_path){ 0 };
+    rig->spec.endpoint.response.total_header = STR("X-Total-Count");
+    fake.spoil = total_in_header;
+    total_value = value;
+    rig->gate.no_prefetch = true;
+    rig_run(rig);
+}
+
+TEST(a_total_in_a_header_proves_that_a_walk_is_complete)
+{
+    static const char *const values[] = { "1", " 1 ", "items 0-0/1" };
+    struct rig rig;
+
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        begin_header(&rig, values[i]);
+        fake_source_require_complete(&fake, &rig, values[i]);
+        CHECK(rig.last.verdict.is_proven, values[i]);
+        CHECK_EQ(rig.last.verdict.total, 1, values[i]);
+        rig_release(&rig);
+    }
+}
+
+TEST(a_total_in_a_header_that_is_higher_is_no_complete_walk)
+{
+    struct rig rig;
+
+    begin_header(&rig, "3");
+    CHECK(!rig.failed, rig.err.text);
+    CHECK(rig.last.verdict.kind != FETCH_COMPLETE, "two are missing");
+    rig_release(&rig);
+}
+
+TEST(a_header_without_the_total_is_a_broken_response)
+{
+    static const struct {
+        const char *value;
+        const char *word;
+    } cases[] = { { NULL, "header X-Total-Count" },
+                  { "*", "may_be_absent: [total]" },
+                  { "many", "not a whole number" },
+                  { "-1", "not a whole number" } };
+    struct rig rig;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        begin_header(&rig, cases[i].value);
+        CHECK(rig.failed, cases[i].word);
+        CHECK_STR(str_of(rig.err.code), STR("answer.total"), cases[i].word);
+        CHECK(strstr(rig.err.text, cases[i].word) != NULL, rig.err.text);
+        rig_release(&rig);
+    }
+}
+
+/* ---- what a response must be ---- */
+
+static const char *rule_body;
+
+static bool serve_rule_body(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    (void)self;
+    (void)n;
+    reply->body = str_of(rule_body);
+    return true;
+}
+
+TEST(a_response_must_be_of_the_kind_that_a_rule_says)
+{
+    static const char page[] = "{\"items\":[],\"total\":0,\"no\":null,\"t\":\"\",\"b\":false}";
+    static const struct {
+        const char *path;
+        enum value_kind type;
+        bool is_good;
+    } cases[] = {
+        { "$", VALUE_OBJECT, true },        { "$", VALUE_ARRAY, false },
+        { "$.items", VALUE_ARRAY, true },   { "$.items", VALUE_OBJECT, false },
+        { "$.no", VALUE_ANY, false },       { "$.no", VALUE_PRESENT, true },
+        { "$.gone", VALUE_PRESENT, false }, { "$.t", VALUE_TEXT, true },
+        { "$.t", VALUE_NUMBER, false },     { "$.total", VALUE_NUMBER, true },
+        { "$.b", VALUE_BOOLEAN, true },     { "$.t", VALUE_BOOLEAN, false },
+        { "$.gone", VALUE_ARRAY, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct spec_rule rule = { .path = { .text = str_of(cases[i].path) },
+                                  .type = cases[i].type,
+                                  .level = ERROR_REQUEST };
+        struct rig rig;
+        struct error err;
+
+        fake_source_begin(&fake, &rig, GENERIC, "offset", 0);
+        fake.spoil = serve_rule_body;
+        rule_body = page;
+        REQUIRE(jsonpath_compile(&rig.arena, rule.path.text, &rule.path.json, NULL, &err),
+                cases[i].path);
+        rig.spec.endpoint.response.success_when.items = &rule;
+        rig.spec.endpoint.response.success_when.count = 1;
+        rig_run(&rig);
+        CHECK_EQ(rig.failed, !cases[i].is_good, cases[i].path);
+        if (!cases[i].is_good)
+            CHECK_STR(str_of(rig.err.code), STR("answer.rule"), cases[i].path);
+        rig_release(&rig);
+    }
+}

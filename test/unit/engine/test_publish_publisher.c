@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "played_wake.h"
 #include "port/store_rate.h"
 #include "seeded_random.h"
 #include "test.h"
@@ -12,7 +13,7 @@
 enum { LOOKS_MAX = 64 };
 
 struct played {
-    struct store store; /* first */
+    struct played_wake wake; /* first */
     struct virtual_clock clock;
     bool is_taken;        /* somebody else has the lease */
     int64_t gap_until_us; /* until then an id is missing, whose writer is at work */
@@ -147,18 +148,20 @@ static void play(struct played *p)
     const struct publisher_settings settings = { .sequencer = { .owner = STR("one") } };
     struct error err = { 0 };
 
-    p->store.stream = &STREAM;
-    p->store.rate = &RATE;
+    played_wake_open(&p->wake);
+    p->wake.store.stream = &STREAM;
+    p->wake.store.rate = &RATE;
     p->wake_fd = eventfd(0, EFD_CLOEXEC);
     virtual_clock_init(&p->clock, INT64_C(1767225600000000));
     seeded_random_init(&random, 1);
-    REQUIRE_OK(publisher_run(&(struct publisher_parts){ .store = &p->store,
+    REQUIRE_OK(publisher_run(&(struct publisher_parts){ .store = &p->wake.store,
                                                         .clock = &p->clock.clock,
                                                         .random = &random.source,
                                                         .wake_fd = p->wake_fd },
                              &settings, NULL, &err),
                err);
     (void)close(p->wake_fd);
+    played_wake_close(&p->wake);
 }
 
 /* The wait before look i, in microseconds, by a fifth more or less. */

@@ -79,7 +79,7 @@ TEST(how_far_counts_slices_and_what_came_of_those_under_way)
     CHECK_EQ(view.permille, 500, "a slice is never more than a slice");
     CHECK_EQ(view.working, 2, "both work");
     see(0, EXECUTOR_ENDED);
-    CHECK_EQ(progress_view(&progress, T0).permille, 400, "the store has not counted it yet");
+    CHECK_EQ(progress_view(&progress, T0).permille, 500, "also before the store has counted it");
     progress_slices(&progress, 10, 10);
     CHECK_EQ(progress_view(&progress, T0).permille, 1000, "all");
     CHECK_EQ(progress_view(&progress, T0).eta.most_us, 0, "nothing is left");
@@ -123,6 +123,30 @@ TEST(how_long_follows_the_speed)
     progress_slices(&progress, 200, 20);
     CHECK_EQ(progress_view(&progress, SECONDS(10)).eta.most_us, 90 * US_PER_SECOND,
              "more slices came: re-sliced");
+}
+
+/* Four slices a second; the store counts them every two seconds, the display looks every quarter.
+ */
+TEST(how_long_does_not_swing_between_two_counts_of_the_store)
+{
+    int64_t last_us = 0;
+
+    progress_init(&progress, 1, T0);
+    for (int quarter = 1; quarter <= 80; quarter++) {
+        const int64_t now_us = T0 + quarter * US_PER_SECOND / 4;
+        int64_t most_us;
+
+        see(0, EXECUTOR_STARTED);
+        see(0, EXECUTOR_ENDED);
+        if (quarter % 8 == 1)
+            progress_slices(&progress, 400, quarter);
+        progress_tick(&progress, now_us);
+        most_us = progress_view(&progress, now_us).eta.most_us;
+        if (quarter > 20 && last_us - most_us != US_PER_SECOND / 4)
+            CHECK_EQ(most_us, last_us - US_PER_SECOND / 4, "it goes down as time goes by");
+        last_us = most_us;
+    }
+    CHECK_EQ(last_us, 80 * US_PER_SECOND, "320 left");
 }
 
 /* A slice a second for a minute, then half as fast, then hardly at all. */

@@ -1,0 +1,212 @@
+/* The privileges of each role. */
+#include "core/grants.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+static const char *const ROLE_NAMES[] = {
+#define GRANT_NAME(id, name) name,
+    GRANT_ROLES(GRANT_NAME)
+#undef GRANT_NAME
+};
+
+const char *grant_role_name(enum grant_role role)
+{
+    return ROLE_NAMES[role];
+}
+
+bool grant_role_find(struct str name, enum grant_role *role)
+{
+    for (size_t i = 0; i < ARRAY_LEN(ROLE_NAMES); i++) {
+        if (str_eq(name, str_of(ROLE_NAMES[i]))) {
+            *role = (enum grant_role)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the table ---- */
+
+#define TABLE(name, planner, executor, publisher, consumer, reader) \
+    {                                                               \
+        name, false,                                                \
+        {                                                           \
+            planner, executor, publisher, consumer, reader          \
+        }                                                           \
+    }
+#define SEQUENCE(name, planner, executor, publisher, consumer, reader) \
+    {                                                                  \
+        name, true,                                                    \
+        {                                                              \
+            planner, executor, publisher, consumer, reader             \
+        }                                                              \
+    }
+#define _ NULL
+
+/* clang-format off */
+const struct grant_row grant_rows[] = {
+    /*                                   planner executor publisher consumer reader */
+    /* Who opens the store checks its schema. */
+    TABLE("schema_migration",            "S",    "S",     "S",      "S",     "S"),
+    TABLE("sys_dict_item",               "S",    "S",     "S",      "S",     "S"),
+    TABLE("sys_dict_type",               _,      _,       _,        _,       "S"),
+    TABLE("sys_store",                   _,      _,       _,        _,       "S"), /* tokens of exports */
+    /* Sources. */
+    TABLE("reg_provenance",              "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_endpoint_def",       "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_operation_cfg",      "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_window_offset_cfg",  "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_pagination_cfg",     "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_http_cfg",           "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_batching_cfg",       "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_retry_cfg",          "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_rate_limit_cfg",     "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_credential",         "S",    "S",     _,        _,       "S"), /* references only */
+    TABLE("reg_prov_expr_capability",    "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_expr_render_rule",   "S",    "S",     _,        _,       "S"),
+    TABLE("reg_prov_api_param_map",      "S",    "S",     _,        _,       "S"),
+    TABLE("reg_expr_field_dict",         "S",    "S",     _,        _,       "S"),
+    /* Planning and running. */
+    TABLE("ing_schedule_instance",       "SI",   "S",     _,        _,       _),
+    TABLE("ing_schedule_tick",           "SIU",  _,       _,        _,       "S"),
+    TABLE("ing_plan",                    "SIU",  "SIU",   "S",      "S",     "S"),
+    TABLE("ing_plan_slice",              "SIU",  "SIU",   _,        _,       "S"),
+    TABLE("ing_task",                    "SIU",  "SIU",   _,        _,       "S"),
+    TABLE("ing_task_run",                "S",    "SIU",   _,        _,       "S"),
+    TABLE("ing_task_run_batch",          "S",    "SI",    "S",      "S",     "S"),
+    TABLE("ing_cursor",                  "SIU",  "SIU",   _,        _,       "S"),
+    TABLE("ing_cursor_event",            "SI",   "SI",    _,        _,       "S"),
+    TABLE("ing_reslice_request",         "SIU",  "SIU",   _,        _,       "S"),
+    TABLE("ing_listed_id",               "S",    "SI",    _,        _,       _),
+    TABLE("ing_signal",                  "SU",   "SIU",   _,        _,       "S"),
+    TABLE("ing_pause",                   "S",    "SI",    _,        _,       "S"),
+    TABLE("ing_rate_gate",               "S",    "SIU",   _,        _,       "S"),
+    TABLE("ing_rate_quota",              "S",    "SIU",   _,        _,       "S"),
+    TABLE("ing_rate_permit",             "SUD",  "SIUD",  _,        _,       _),
+    /* Records. */
+    TABLE("ing_expr",                    "SI",   "S",     _,        _,       "S"),
+    TABLE("ing_record",                  "S",    "SIU",   "S",      "S",     "S"),
+    TABLE("ing_record_content",          "S",    "SIU",   _,        _,       "S"),
+    TABLE("ing_record_fields",           _,      "SIU",   _,        _,       _), /* readers: the views */
+    TABLE("ing_child_fetch",             "S",    "SIU",   _,        _,       _),
+    TABLE("ing_quarantine",              "S",    "SIU",   _,        _,       "S"),
+    TABLE("ing_view",                    _,      _,       _,        _,       "S"), /* and every view, see below */
+    SEQUENCE("ing_record_id_seq",        _,      "G",     _,        _,       _),
+    /* Events: added, read and removed, never changed. */
+    TABLE("ing_outbox",                  _,      "I",     "SID",    "S",     "S"),
+    SEQUENCE("ing_outbox_id_seq",        _,      _,       "S",      _,       "S"),
+    TABLE("ing_stream",                  _,      _,       "SID",    "S",     "S"),
+    TABLE("ing_stream_head",             "S",    "S",     "SU",     "S",     "S"),
+    TABLE("ing_stream_lane",             _,      _,       "SU",     "S",     "S"),
+    /* Subscriptions. */
+    TABLE("ing_subscription",            _,      _,       "SU",     "SU",    "S"),
+    TABLE("ing_offset",                  _,      _,       "SU",     "SU",    "S"),
+    TABLE("ing_offset_reset",            _,      _,       "SI",     "SI",    "S"),
+    TABLE("ing_reader",                  _,      _,       "SIUD",   "SIUD",  "S"),
+    TABLE("ing_parked",                  _,      _,       "SIUD",   "SIUD",  "S"),
+    TABLE("ing_dead_letter",             _,      _,       "SI",     "SI",    "S"),
+    TABLE("ing_inbox",                   _,      _,       _,        "SID",   _),
+};
+/* clang-format on */
+#undef _
+
+const size_t grant_rows_count = ARRAY_LEN(grant_rows);
+
+/* ---- the script ---- */
+
+bool grants_name_ok(struct str name)
+{
+    const size_t most = 48; /* of the 63 characters of a name */
+
+    if (name.len == 0 || name.len > most || (name.data[0] >= '0' && name.data[0] <= '9'))
+        return false;
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.data[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_')
+            return false;
+    }
+    return true;
+}
+
+static const char *privilege_of(char letter)
+{
+    switch (letter) {
+    case 'S':
+        return "SELECT";
+    case 'I':
+        return "INSERT";
+    case 'U':
+        return "UPDATE";
+    case 'D':
+        return "DELETE";
+    default:
+        return "USAGE";
+    }
+}
+
+static void write_row(struct buf *out, const struct grants_request *request,
+                      const struct grant_row *row, const char *role)
+{
+    const char *letters = row->roles[request->role];
+
+    if (letters == NULL)
+        return;
+    buf_add(out, STR("GRANT "));
+    for (const char *letter = letters; *letter != '\0'; letter++)
+        buf_printf(out, "%s%s", letter > letters ? ", " : "", privilege_of(*letter));
+    buf_printf(out, " ON %s\"%.*s\".%s TO \"%.*s%s\";\n", row->is_sequence ? "SEQUENCE " : "",
+               STR_ARG(request->schema), row->name, STR_ARG(request->prefix), role);
+}
+
+/* The views that are there; later ones get what ing_view has (adapter/postgres/dialect.c). */
+static void write_views(struct buf *out, const struct grants_request *request)
+{
+    buf_printf(out,
+               "DO $$ DECLARE name text; BEGIN\n"
+               "    FOR name IN SELECT view_name FROM \"%.*s\".ing_view LOOP\n"
+               "        EXECUTE format('GRANT SELECT ON \"%.*s\".%%I TO \"%.*sreader\"', name);\n"
+               "    END LOOP;\n"
+               "END $$;\n",
+               STR_ARG(request->schema), STR_ARG(request->schema), STR_ARG(request->prefix));
+}
+
+static void write_role(struct buf *out, const struct grants_request *request)
+{
+    const char *role = grant_role_name(request->role);
+    const struct str prefix = request->prefix, schema = request->schema;
+
+    buf_printf(out,
+               "\n-- %s\n"
+               "DO $$ BEGIN\n"
+               "    CREATE ROLE \"%.*s%s\" NOLOGIN;\n"
+               "EXCEPTION WHEN duplicate_object THEN\n"
+               "    NULL; -- it is there\n"
+               "END $$;\n"
+               "REVOKE ALL ON ALL TABLES IN SCHEMA \"%.*s\" FROM \"%.*s%s\";\n"
+               "REVOKE ALL ON ALL SEQUENCES IN SCHEMA \"%.*s\" FROM \"%.*s%s\";\n"
+               "GRANT USAGE ON SCHEMA \"%.*s\" TO \"%.*s%s\";\n",
+               role, STR_ARG(prefix), role, STR_ARG(schema), STR_ARG(prefix), role, STR_ARG(schema),
+               STR_ARG(prefix), role, STR_ARG(schema), STR_ARG(prefix), role);
+    for (size_t i = 0; i < grant_rows_count; i++)
+        write_row(out, request, &grant_rows[i], role);
+    if (request->role == GRANT_READER)
+        write_views(out, request);
+}
+
+void grants_write(struct buf *out, const struct grants_request *request)
+{
+    struct grants_request each = *request;
+
+    buf_add(out, STR("-- Run as the owner of the tables, after patra init: psql -f. It may be run "
+                     "again.\nBEGIN;\n"));
+    for (int role = 0; role < GRANT_ROLE_COUNT; role++) {
+        each.role = (enum grant_role)role;
+        if (!request->only || each.role == request->role)
+            write_role(out, &each);
+    }
+    buf_add(out, STR("COMMIT;\n"));
+}
