@@ -32,6 +32,27 @@ static int option_index(const struct command *command, struct str name)
     return -1;
 }
 
+char command_letter(const struct command *command, const struct option *option)
+{
+    for (size_t i = 0; i < COMMAND_LETTERS_MAX && command->letters[i].letter != '\0'; i++) {
+        if (strcmp(command->letters[i].name, option->name) == 0)
+            return command->letters[i].letter;
+    }
+    return '\0';
+}
+
+/* Of "-o"; -1 for anything that is not a letter of this command. */
+static int letter_index(const struct command *command, const char *argument)
+{
+    if (argument[0] != '-' || argument[1] == '\0' || argument[2] != '\0')
+        return -1;
+    for (size_t i = 0; i < COMMAND_LETTERS_MAX; i++) {
+        if (command->letters[i].letter == argument[1])
+            return option_index(command, str_of(command->letters[i].name));
+    }
+    return -1;
+}
+
 const char *invocation_value(const struct invocation *invocation, const char *name)
 {
     const int i = option_index(invocation->command, str_of(name));
@@ -205,15 +226,16 @@ static bool is_help(const char *argument)
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-/* One "--name", "--name=value" or "--name value" at *at, or "-n value" for a name of one letter;
- * moves *at to the last argument it used. */
+/* One "--name", "--name=value", "--name value", "-n" or "-n value" at *at; moves *at to the last
+ * argument it used. */
 static enum exit_code take_option(struct invocation *invocation, const struct help_path *path,
                                   int argc, char **argv, int *at)
 {
+    const int short_one = letter_index(invocation->command, argv[*at]);
     struct str rest = str_of(argv[*at] + strspn(argv[*at], "-"));
-    const bool has_value = memchr(rest.data, '=', rest.len) != NULL;
+    const bool has_value = short_one < 0 && memchr(rest.data, '=', rest.len) != NULL;
     const struct str name = str_cut(&rest, '=');
-    const int i = option_index(invocation->command, name);
+    const int i = short_one >= 0 ? short_one : option_index(invocation->command, name);
 
     if (i < 0)
         return unknown_option(path, name);
@@ -247,14 +269,6 @@ static enum exit_code check_operands(const struct invocation *invocation,
     return EXIT_DONE;
 }
 
-static bool is_letter(const struct command *command, const char *argument)
-{
-    const struct str name = str_of(argument);
-
-    return name.len == 2 && name.data[0] == '-' &&
-           option_index(command, str_slice(name, 1, 2)) >= 0;
-}
-
 /* Moves operands to the front of argv, so that options may come anywhere. */
 static enum exit_code run(const struct help_path *path, int argc, char **argv)
 {
@@ -272,7 +286,7 @@ static enum exit_code run(const struct help_path *path, int argc, char **argv)
                 argv[kept++] = argv[at];
             break;
         }
-        if (strncmp(argv[at], "--", 2) != 0 && !is_letter(invocation.command, argv[at])) {
+        if (strncmp(argv[at], "--", 2) != 0 && letter_index(invocation.command, argv[at]) < 0) {
             if (argv[at][0] == '-' && argv[at][1] != '\0')
                 return usage(path, "unknown option", str_of(argv[at]), NULL);
             argv[kept++] = argv[at];

@@ -28,12 +28,18 @@ enum exit_code {
 };
 
 struct option {
-    const char *name;  /* without the dashes; one letter is given with one dash */
+    const char *name;  /* without the dashes */
     const char *value; /* what it takes, for the help: "DSN"; NULL for a flag */
     const char *help;  /* one sentence */
 };
 
-enum { COMMAND_OPTIONS_MAX = 16, COMMAND_REPEATS_MAX = 64 };
+/* A short name: -o for --output. */
+struct option_letter {
+    char letter;
+    const char *name; /* of the option */
+};
+
+enum { COMMAND_OPTIONS_MAX = 16, COMMAND_LETTERS_MAX = 2, COMMAND_REPEATS_MAX = 64 };
 
 struct invocation;
 
@@ -45,7 +51,8 @@ struct command {
     int operands_max;                           /* -1: any number */
     const char *description;                    /* paragraphs for --help and the manual */
     struct option options[COMMAND_OPTIONS_MAX]; /* ends at the first without a name */
-    const struct command *const *children;      /* ends with NULL; NULL when it has none */
+    struct option_letter letters[COMMAND_LETTERS_MAX];
+    const struct command *const *children; /* ends with NULL; NULL when it has none */
     enum exit_code (*run)(const struct invocation *invocation);
 };
 
@@ -120,6 +127,9 @@ bool invocation_code(const struct invocation *invocation, const char *name,
 /* An operand that is the number of a row, from 1. `what` says of which: "plan". */
 bool invocation_row(const struct invocation *invocation, int operand, const char *what, int64_t *id,
                     struct error *err) MUST_CHECK;
+
+/* The short name of an option, or '\0'. */
+char command_letter(const struct command *command, const struct option *option);
 
 /* Finds the command, parses its options, runs it. argv[0] is the program. */
 enum exit_code command_main(const struct command *root, int argc, char **argv);

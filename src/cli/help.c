@@ -1,4 +1,4 @@
-/* The command table as text: --help, the manual page, the reference, shell completion. */
+/* The command table as text: --help, the manual page, the reference. */
 #include "cli/help.h"
 
 #include <assert.h>
@@ -14,20 +14,29 @@ void help_name(const struct help_path *path, FILE *out)
         fprintf(out, "%s%s", i > 0 ? " " : "", path->commands[i]->name);
 }
 
-/* An option of one letter has one dash. */
-static const char *dashes(const struct option *option)
+enum { OPTION_TEXT_MAX = 64 };
+
+/* "-o, --output FILE". */
+static void option_text(const struct command *command, const struct option *option,
+                        char text[static OPTION_TEXT_MAX])
 {
-    return option->name[1] == '\0' ? "-" : "--";
+    const char letter = command_letter(command, option);
+    const char *value = option->value != NULL ? option->value : "";
+    const char *gap = option->value != NULL ? " " : "";
+
+    if (letter != '\0')
+        (void)snprintf(text, OPTION_TEXT_MAX, "-%c, --%s%s%s", letter, option->name, gap, value);
+    else
+        (void)snprintf(text, OPTION_TEXT_MAX, "--%s%s%s", option->name, gap, value);
 }
 
 static void print_options(const struct command *command, FILE *out)
 {
     fprintf(out, "\nOptions:\n");
     for (const struct option *o = command->options; o->name != NULL; o++) {
-        char left[48];
+        char left[OPTION_TEXT_MAX];
 
-        (void)snprintf(left, sizeof(left), "%s%s%s%s", dashes(o), o->name,
-                       o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
+        option_text(command, o, left);
         fprintf(out, "  %-22s %s\n", left, o->help);
     }
     fprintf(out, "  %-22s %s\n", "--help", "Show this text.");
@@ -111,8 +120,11 @@ static void manual_of(const struct help_path *path, FILE *out)
             command->operands != NULL ? command->operands : "");
     troff(command->description, out);
     for (const struct option *o = command->options; o->name != NULL; o++) {
-        fprintf(out, ".TP\n.B %s%s%s%s\n", o->name[1] == '\0' ? "\\-" : "\\-\\-", o->name,
-                o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
+        char head[OPTION_TEXT_MAX];
+
+        option_text(command, o, head);
+        fprintf(out, ".TP\n.B ");
+        troff(head, out);
         troff(o->help, out);
     }
 }
@@ -134,7 +146,12 @@ void help_manual(const struct command *root, FILE *out)
             fprintf(out, ".TP\n.B %zu\n%s\n", i, exit_meanings[i]);
     }
     fprintf(out, ".SH ENVIRONMENT\n.TP\n.B PATRA_STORE\n"
-                 "The store to use when \\-\\-store is not given.\n");
+                 "The store to use when \\-\\-store is not given.\n"
+                 ".TP\n.B PATRA_CONTACT\nThe address that the shipped sources send to the APIs.\n"
+                 ".TP\n.B PATRA_MODULES\nA folder in which modules are looked for first.\n"
+                 ".TP\n.B PATRA_SIM\nThe program patra\\-sim, where it is not beside patra.\n"
+                 ".TP\n.B NO_COLOR\nWhere it is set, nothing is coloured.\n"
+                 ".SH SEE ALSO\n.BR patra\\-sim (1)\n");
 }
 
 static void reference_of(const struct help_path *path, FILE *out)
@@ -150,9 +167,12 @@ static void reference_of(const struct help_path *path, FILE *out)
     if (command->options[0].name == NULL)
         return;
     fprintf(out, "\n| option | |\n|---|---|\n");
-    for (const struct option *o = command->options; o->name != NULL; o++)
-        fprintf(out, "| `%s%s%s%s` | %s |\n", dashes(o), o->name, o->value != NULL ? " " : "",
-                o->value != NULL ? o->value : "", o->help);
+    for (const struct option *o = command->options; o->name != NULL; o++) {
+        char head[OPTION_TEXT_MAX];
+
+        option_text(command, o, head);
+        fprintf(out, "| `%s` | %s |\n", head, o->help);
+    }
 }
 
 void help_reference(const struct command *root, FILE *out)
@@ -169,38 +189,4 @@ void help_reference(const struct command *root, FILE *out)
             fprintf(out, "| %zu | %s |\n", i, exit_meanings[i]);
     }
     walk(&path, out, reference_of);
-}
-
-static void completion_of(const struct command *command, const char *prefix, FILE *out)
-{
-    char path[128];
-
-    (void)snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] != '\0' ? " " : "",
-                   command->name);
-    fprintf(out, "    '%s') words='--help%s", path, prefix[0] == '\0' ? " help" : "");
-    for (const struct command *const *c = command->children; c != NULL && *c != NULL; c++)
-        fprintf(out, " %s", (*c)->name);
-    for (const struct option *o = command->options; o->name != NULL; o++)
-        fprintf(out, " %s%s", dashes(o), o->name);
-    fprintf(out, "' ;;\n");
-    for (const struct command *const *c = command->children; c != NULL && *c != NULL; c++)
-        completion_of(*c, path, out);
-}
-
-void help_completion(const struct command *root, FILE *out)
-{
-    fprintf(out, "# bash completion for patra, generated from its command table.\n"
-                 "_patra() {\n"
-                 "    local path=patra words= word i\n"
-                 "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                 "        word=${COMP_WORDS[i]}\n"
-                 "        [[ $word == -* ]] || path=\"$path $word\"\n"
-                 "    done\n"
-                 "    case $path in\n");
-    completion_of(root, "", out);
-    fprintf(out, "    esac\n"
-                 "    COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-                 "    [[ ${#COMPREPLY[@]} -gt 0 ]] || compopt -o default\n"
-                 "}\n"
-                 "complete -F _patra patra\n");
 }

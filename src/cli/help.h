@@ -1,4 +1,4 @@
-/* help: the command table as text: --help, the manual page, shell completion.
+/* help: the command table as text: --help, the manual page, the reference.
  */
 #ifndef PATRA_CLI_HELP_H
 #define PATRA_CLI_HELP_H
@@ -18,8 +18,7 @@ const struct command *help_last(const struct help_path *path);
 void help_name(const struct help_path *path, FILE *out); /* "patra source lint" */
 void help_print(const struct help_path *path, FILE *out);
 
-void help_manual(const struct command *root, FILE *out);     /* troff, section 1 */
-void help_reference(const struct command *root, FILE *out);  /* Markdown: docs/commands.md */
-void help_completion(const struct command *root, FILE *out); /* a bash script */
+void help_manual(const struct command *root, FILE *out);    /* troff, section 1 */
+void help_reference(const struct command *root, FILE *out); /* Markdown: docs/commands.md */
 
 #endif

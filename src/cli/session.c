@@ -27,8 +27,12 @@ static bool connect(struct session *session, const struct invocation *invocation
     arena_init(&session->arena, COMMAND_BYTES_MAX);
     system_secrets_init(&session->secrets, NULL);
     session->dsn = store_dsn_redact(&session->arena, dsn);
-    return spec_cache_open(&session->specs, err) &&
-           store_open(dsn, &(struct store_options){ .create = create }, &session->store, err);
+    if (!spec_cache_open(&session->specs, err) ||
+        !wake_open(&session->wake, &session->random, err) ||
+        !store_open(dsn, &(struct store_options){ .create = create }, &session->store, err))
+        return false;
+    session->store->listener = wake_listener(session->wake);
+    return true;
 }
 
 bool session_init(struct session *session, const struct invocation *invocation,
@@ -46,7 +50,9 @@ bool session_open(struct session *session, const struct invocation *invocation, 
 
 void session_close(struct session *session)
 {
+    wake_flush(session->wake, session->store);
     store_close(session->store);
+    wake_close(session->wake);
     spec_cache_close(session->specs);
     arena_release(&session->arena);
     *session = (struct session){ 0 };

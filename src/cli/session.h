@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "cli/command.h"
 #include "engine/source/spec_cache.h"
+#include "engine/wake/wake.h"
 #include "port/clock.h"
 #include "port/store.h"
 #include "view/reader.h"
@@ -22,7 +23,8 @@ struct session {
     struct clock clock;
     struct str dsn; /* without its password, for printing */
     struct store *store;
-    struct spec_cache *specs; /* for all threads of the process */
+    struct spec_cache *specs; /* for all threads of the process, as `wake` */
+    struct wake *wake;        /* hears of all events that its sessions write */
     struct system_secrets secrets;
     struct random_source random;
 };

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/completion.h"
 #include "cli/help.h"
+#include "cmd/alive.h"
+#include "cmd/bus/bus.h"
 #include "cmd/cursor/cursor.h"
+#include "cmd/db.h"
 #include "cmd/harvest/harvest.h"
 #include "cmd/init.h"
 #include "cmd/outbox.h"
@@ -15,6 +19,7 @@
 #include "cmd/quarantine/quarantine.h"
 #include "cmd/record/record.h"
 #include "cmd/rederive.h"
+#include "cmd/schema.h"
 #include "cmd/serve.h"
 #include "cmd/signals.h"
 #include "cmd/source/source.h"
@@ -25,6 +30,8 @@
 
 static enum exit_code cmd_patra(const struct invocation *invocation);
 
+/* One per line, however many there are. */
+/* clang-format off */
 static const struct command *const commands[] = {
     &COMMAND_INIT,
     &COMMAND_SOURCE,
@@ -39,6 +46,7 @@ static const struct command *const commands[] = {
     &COMMAND_TASK,
     &COMMAND_WORK,
     &COMMAND_SERVE,
+    &COMMAND_ALIVE,
     &COMMAND_STATUS,
     &COMMAND_PAUSE,
     &COMMAND_RESUME,
@@ -46,10 +54,14 @@ static const struct command *const commands[] = {
     &COMMAND_QUARANTINE,
     &COMMAND_SIGNAL,
     &COMMAND_RECORD,
+    &COMMAND_BUS,
     &COMMAND_PUBLISH,
     &COMMAND_OUTBOX,
+    &COMMAND_SCHEMA,
+    &COMMAND_DB,
     NULL,
 };
+/* clang-format on */
 
 static const struct command root = {
     .name = "patra",
@@ -59,24 +71,33 @@ static const struct command root = {
         "Europe PMC, OpenAlex, arXiv, or any other paged HTTP API) and passes every change on\n"
         "to other services exactly once.",
     .options = { { "version", NULL, "Print the version." },
-                 { "V", NULL, "The same." },
                  { "manual", NULL, "Print the manual page (troff)." },
                  { "reference", NULL, "Print the reference for all commands (Markdown)." },
-                 { "completion", NULL, "Print a completion script for bash." } },
+                 { "completion", "SHELL", "Print a completion script: bash, zsh or fish." } },
+    .letters = { { 'V', "version" } },
     .children = commands,
     .run = cmd_patra,
 };
 
+static enum exit_code print_completion(const struct invocation *invocation)
+{
+    struct error err;
+
+    if (completion_print(&root, invocation_value(invocation, "completion"), invocation->out, &err))
+        return EXIT_DONE;
+    return command_failed(invocation, &err);
+}
+
 static enum exit_code cmd_patra(const struct invocation *invocation)
 {
-    if (invocation_flag(invocation, "version") || invocation_flag(invocation, "V"))
+    if (invocation_flag(invocation, "version"))
         fprintf(invocation->out, "patra %s\n", PATRA_VERSION);
     else if (invocation_flag(invocation, "manual"))
         help_manual(&root, invocation->out);
     else if (invocation_flag(invocation, "reference"))
         help_reference(&root, invocation->out);
-    else if (invocation_flag(invocation, "completion"))
-        help_completion(&root, invocation->out);
+    else if (invocation_value(invocation, "completion") != NULL)
+        return print_completion(invocation);
     else {
         help_print(&(struct help_path){ .commands = { &root }, .depth = 1 }, invocation->talk);
         return EXIT_USAGE;

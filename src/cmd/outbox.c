@@ -3,106 +3,118 @@
 
 #include <inttypes.h>
 
-#include "base/duration.h"
+#include "base/text.h"
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cmd/import.h"
 #include "port/store_rate.h"
 #include "port/store_stream.h"
+#include "view/outbox.h"
 
-struct outbox_state {
-    struct stream_status stream;
-    int64_t gap_ids; /* up to the cursor: being written, or never to be events */
-    int64_t now_us;
-};
-
-/* Ids between horizon and cursor that are not in the stream. */
-static bool count_gaps(struct session *session, struct outbox_state *state, struct error *err)
-{
-    const struct stream_status *stream = &state->stream;
-    struct stream_ids ids;
-
-    state->gap_ids = stream->cursor_id - stream->horizon_id;
-    if (state->gap_ids == 0)
-        return true;
-    if (!store_stream_taken(session->store, &session->arena, stream->horizon_id, &ids, err))
-        return false;
-    for (size_t i = 0; i < ids.count; i++)
-        state->gap_ids -= ids.items[i] > stream->horizon_id && ids.items[i] <= stream->cursor_id;
-    return true;
-}
-
-static bool read_state(struct session *session, struct outbox_state *state, struct error *err)
-{
-    return store_clock(session->store, clock_now_us(&session->clock), &state->now_us, err) &&
-           store_stream_status(session->store, &session->arena, &state->stream, err) &&
-           count_gaps(session, state, err);
-}
-
-static int64_t lag_us(const struct outbox_state *state)
-{
-    const struct stream_status *stream = &state->stream;
-
-    return stream->has_oldest && state->now_us > stream->oldest_us
-               ? state->now_us - stream->oldest_us
-               : 0;
-}
-
-static bool is_leased(const struct outbox_state *state)
-{
-    return state->stream.lease_owner.len > 0 && state->stream.leased_until_us > state->now_us;
-}
-
-static bool print_json(struct session *session, const struct outbox_state *state, FILE *out,
+static bool print_json(struct session *session, const struct view_outbox *outbox, FILE *out,
                        struct error *err)
 {
-    const struct stream_status *stream = &state->stream;
     struct output output;
     struct json_writer *w = output_begin(&output, &session->arena);
 
-    json_write_object(w);
-    json_write_member_i64(w, STR("lastId"), stream->last_id);
-    json_write_member_i64(w, STR("cursorId"), stream->cursor_id);
-    json_write_member_i64(w, STR("horizonId"), stream->horizon_id);
-    json_write_member_i64(w, STR("gapIds"), state->gap_ids);
-    json_write_member_i64(w, STR("waiting"), stream->waiting);
-    json_write_member_i64(w, STR("lagUs"), lag_us(state));
-    json_write_member_i64(w, STR("leaseEpoch"), stream->epoch);
-    if (stream->lease_owner.len > 0) {
-        json_write_member_str(w, STR("leaseOwner"), stream->lease_owner);
-        json_write_member_instant(w, STR("leasedUntil"), stream->leased_until_us);
-    }
-    json_write_name(w, STR("lanes"));
-    json_write_array(w);
-    for (int i = 0; i < OUTBOX_LANES; i++)
-        json_write_i64(w, stream->last_pos[i]);
-    json_write_end(w);
-    json_write_end(w);
+    view_outbox_write(w, outbox);
     return output_end(&output, out, err);
 }
 
-static void print_head(const struct outbox_state *state, FILE *out)
+static struct str span(struct arena *arena, int64_t span_us)
 {
-    const struct stream_status *stream = &state->stream;
-    char lag[DURATION_TEXT_MAX];
+    struct buf text;
+
+    buf_init(&text, arena, 64);
+    text_span(&text, span_us);
+    return buf_str(&text);
+}
+
+static void print_head(struct arena *arena, const struct view_outbox *outbox, FILE *out)
+{
+    const struct stream_status *stream = &outbox->stream;
     int64_t events = 0;
 
     for (int i = 0; i < OUTBOX_LANES; i++)
         events += stream->last_pos[i];
-    (void)duration_format_us(lag_us(state), lag);
-    fprintf(out, "events     %" PRId64 " in the stream, %" PRId64 " waiting%s%s\n", events,
-            stream->waiting, stream->has_oldest ? ", the oldest for " : "",
-            stream->has_oldest ? lag : "");
+    fprintf(out, "events     %" PRId64 " in the stream, %" PRId64 " waiting", events,
+            stream->waiting);
+    if (stream->has_oldest)
+        fprintf(out, ", the oldest for %.*s", STR_ARG(span(arena, outbox->lag_us)));
+    fprintf(out, "\n");
     fprintf(out,
             "ids        given out up to %" PRId64 ", looked at up to %" PRId64
             ", settled up to %" PRId64 ", %" PRId64 " open\n",
-            stream->last_id, stream->cursor_id, stream->horizon_id, state->gap_ids);
-    if (is_leased(state))
+            stream->last_id, stream->cursor_id, stream->horizon_id, outbox->gap_ids);
+    if (outbox->is_leased)
         fprintf(out, "publisher  %.*s, epoch %" PRId64 "\n", STR_ARG(stream->lease_owner),
                 stream->epoch);
     else
         fprintf(out, "publisher  none%s\n",
                 stream->waiting > 0 ? ": start patra serve or patra publish" : "");
+}
+
+/* ---- subscriptions ---- */
+
+/* What a person should know of it, in one sentence; '': nothing. */
+static struct str remark(struct arena *arena, const struct view_subscription *s)
+{
+    char since[INSTANT_TEXT_MAX];
+
+    if (s->subscription.state_reason.len > 0)
+        return s->subscription.state_reason;
+    if (s->trouble != NULL) {
+        (void)instant_format(s->trouble->error_since_us, since);
+        return arena_printf(arena, "since %s: %.*s", since, STR_ARG(s->trouble->error));
+    }
+    if (s->readers.count == 0 && s->subscription.kind != SUBSCRIPTION_IMPORT && s->waiting > 0)
+        return STR("nobody reads it: start patra serve or patra publish");
+    if (s->parked > 0)
+        return arena_printf(arena, "patra outbox parked %.*s lists the keys that wait",
+                            STR_ARG(s->subscription.name));
+    return STR("");
+}
+
+static struct str owners(struct arena *arena, const struct view_subscription *s)
+{
+    struct buf out;
+
+    if (s->owners.count == 0)
+        return STR("");
+    buf_init(&out, arena, 1 << 16);
+    buf_add(&out, STR("lanes: "));
+    for (size_t i = 0; i < s->owners.count; i++)
+        buf_printf(&out, "%s%d %.*s", i > 0 ? ", " : "", s->owners.items[i].lanes,
+                   STR_ARG(s->owners.items[i].owner));
+    return buf_str(&out);
+}
+
+static bool print_subscriptions(struct session *session, const struct view_outbox *outbox,
+                                FILE *out, struct error *err)
+{
+    static const char *const heads[] = {
+        "SUBSCRIPTION", "KIND", "STATE", "WAITING", "LAG", "PARKED"
+    };
+    struct columns columns;
+
+    if (outbox->subscriptions.count == 0)
+        return true;
+    columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
+    for (size_t i = 0; i < outbox->subscriptions.count; i++) {
+        const struct view_subscription *s = &outbox->subscriptions.items[i];
+
+        columns_cell(&columns, s->subscription.name);
+        columns_cell(&columns, code_of(&SUBSCRIPTION_KIND_CODES, (int)s->subscription.kind));
+        columns_cell(&columns, code_of(&SUBSCRIPTION_STATE_CODES, (int)s->subscription.state));
+        columns_i64(&columns, s->waiting);
+        columns_cell(&columns, s->waiting > 0 ? span(&session->arena, s->lag_us) : STR("-"));
+        columns_i64(&columns, s->parked);
+        columns_note(&columns, remark(&session->arena, s));
+        columns_note(&columns, owners(&session->arena, s));
+    }
+    fprintf(out, "\n");
+    return columns_print(&columns, out, err);
 }
 
 static bool print_lanes(struct session *session, const struct stream_status *stream, FILE *out,
@@ -124,15 +136,18 @@ static bool print_lanes(struct session *session, const struct stream_status *str
 static bool status(const struct invocation *invocation, struct session *session,
                    enum exit_code *code, struct error *err)
 {
-    struct outbox_state state = { 0 };
+    const struct view_reader reader = session_reader(session);
+    struct view_outbox outbox;
 
     (void)code;
-    if (!read_state(session, &state, err))
+    if (!view_outbox(&reader, &outbox, err))
         return false;
     if (invocation_flag(invocation, "json"))
-        return print_json(session, &state, invocation->out, err);
-    print_head(&state, invocation->out);
-    return print_lanes(session, &state.stream, invocation->out, err);
+        return print_json(session, &outbox, invocation->out, err);
+    print_head(&session->arena, &outbox, invocation->out);
+    if (invocation_flag(invocation, "lanes"))
+        return print_lanes(session, &outbox.stream, invocation->out, err);
+    return print_subscriptions(session, &outbox, invocation->out, err);
 }
 
 static enum exit_code cmd_status(const struct invocation *invocation)
@@ -146,19 +161,27 @@ static const struct command OUTBOX_STATUS = {
     .operands_max = 0,
     .description =
         "Shows how many events are in the stream and how many wait, how far the publisher\n"
-        "has looked, which ids below that are still open, who the publisher is, and the\n"
-        "last position of each lane.",
-    .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
+        "has looked, which ids below that are still open, and who the publisher is; then each\n"
+        "subscription: its state, how many events it has not passed and for how long the first\n"
+        "of them waits, how many keys are parked, what stops it, and who reads which part of\n"
+        "the 64 lanes.",
+    .options = { { "lanes", NULL, "Show the last position of each lane instead." },
+                 { "json", NULL, "Print JSON." },
+                 SESSION_OPTION },
     .run = cmd_status,
 };
 
-static const struct command *const children[] = { &OUTBOX_STATUS, NULL };
+static const struct command *const children[] = {
+    &OUTBOX_STATUS, &OUTBOX_PARKED, &OUTBOX_RETRY, &OUTBOX_SKIP,           &OUTBOX_PAUSE,
+    &OUTBOX_RESUME, &OUTBOX_SEEK,   &OUTBOX_PRUNE, &COMMAND_OUTBOX_IMPORT, NULL
+};
 
 const struct command COMMAND_OUTBOX = {
     .name = "outbox",
-    .summary = "show what became of events",
+    .summary = "show what became of events, and what waits",
     .description =
         "Every change of a record is an event. The publisher appends events to the stream,\n"
-        "which consumers read.",
+        "which subscriptions read: each hands events on to its bus by itself. A key whose event\n"
+        "a bus refuses is parked: its later events wait with it, and others go on.",
     .children = children,
 };

@@ -7,11 +7,17 @@
 #include "cli/log_option.h"
 #include "cli/session.h"
 #include "cli/who.h"
+#include "cmd/publish.h"
 #include "engine/housekeeping/housekeeping.h"
 #include "engine/schedule/fire.h"
 #include "engine/session/store_retry.h"
 #include "port/store_rate.h"
+#include "worker/alive.h"
+#include "worker/importing.h"
+#include "worker/notifying.h"
 #include "worker/publishing.h"
+#include "worker/relay_bus.h"
+#include "worker/relays.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
 
@@ -27,13 +33,16 @@ struct serve {
     struct schedule_listener listener;
     struct session *session;
     struct log *log;
+    struct alive alive;
     bool is_planner;
     bool is_executor;
     bool is_publisher;
+    int64_t keep_us; /* of events */
     char owner[WHO_PROCESS_MAX];
     int64_t next_us; /* monotonic: of the planner's turns */
     bool is_failing; /* the planner, at its last turn */
     struct store_retry retry;
+    struct relay_bus_parts bus;
 };
 
 /* ---- the planner ---- */
@@ -126,6 +135,7 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
     int64_t next_in_us = TURN_MAX_US;
     struct error err;
 
+    alive_beat(&serve->alive, &serve->session->clock, serve->log);
     if (is_ending || !serve->is_planner || monotonic_us < serve->next_us)
         return;
     if (plan_turn(serve, &next_in_us, &err)) {
@@ -146,10 +156,36 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
 
 /* ---- from start to end ---- */
 
+/* The publisher, and the relays beside it. */
+static bool start_publishing(struct serve *serve, struct stop *stop, struct publishing **publishing,
+                             struct relays **relays, struct error *err)
+{
+    const struct relays_settings settings = { .log = serve->log,
+                                              .stop = stop,
+                                              .open = relay_bus_open,
+                                              .configure = relay_bus_configure,
+                                              .context = &serve->bus };
+
+    if (!serve->is_publisher)
+        return true;
+    serve->bus =
+        (struct relay_bus_parts){ &serve->session->secrets.source, &serve->session->clock };
+    return publishing_start(publishing,
+                            &(struct publishing_parts){ .session = serve->session,
+                                                        .log = serve->log,
+                                                        .stop = stop,
+                                                        .keep_us = serve->keep_us },
+                            err) &&
+           relays_start(relays, serve->session, &settings, err);
+}
+
 static bool serve_until_stopped(struct serve *serve, struct workers_settings *settings,
                                 struct error *err)
 {
     struct publishing *publishing = NULL;
+    struct notifying *notifying = NULL;
+    struct importing *importing = NULL;
+    struct relays *relays = NULL;
     struct workers *workers = NULL;
     struct error later;
     struct stop stop;
@@ -158,8 +194,11 @@ static bool serve_until_stopped(struct serve *serve, struct workers_settings *se
     if (!stop_open(&stop, err))
         return false;
     settings->wake_fd = stop.fd;
-    ok = (!serve->is_publisher ||
-          publishing_start(&publishing, serve->session, serve->log, &stop, err)) &&
+    ok = alive_begin(&serve->alive, &serve->session->clock, err) &&
+         notifying_start(&notifying, serve->session, &stop, err) &&
+         (!serve->is_publisher ||
+          importing_start(&importing, serve->session, serve->log, &stop, err)) &&
+         start_publishing(serve, &stop, &publishing, &relays, err) &&
          (!serve->is_executor || workers_start(&workers, serve->session, settings, err));
     if (ok) {
         log_event(serve->log, LOG_INFO, "serving", LOG_STR("store", serve->session->dsn),
@@ -170,7 +209,11 @@ static bool serve_until_stopped(struct serve *serve, struct workers_settings *se
         ok = workers_join(workers, err);
     }
     stop_request(&stop);
+    relays_join(relays);
     ok = publishing_join(publishing, ok ? err : &later) && ok;
+    importing_join(importing);
+    notifying_join(notifying);
+    alive_end(&serve->alive);
     log_event(serve->log, LOG_INFO, "served", LOG_BOOL("well", ok));
     stop_close(&stop);
     return ok;
@@ -203,7 +246,8 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
 static bool read_options(const struct invocation *invocation, struct serve *serve,
                          struct workers_settings *settings, struct error *err)
 {
-    return read_roles(invocation, serve, err) && workers_count(invocation, &settings->count, err) &&
+    return read_roles(invocation, serve, err) && publish_keep(invocation, &serve->keep_us, err) &&
+           workers_count(invocation, &settings->count, err) &&
            workers_lease(invocation, &settings->executor.lease_us, err);
 }
 
@@ -223,6 +267,7 @@ static bool serve(const struct invocation *invocation, struct session *session,
         !log_option_read(&log, invocation, &session->clock, err))
         return false;
     who_process(serve.owner, random_source_u64(&random), "planner");
+    serve.alive.path = invocation_value(invocation, "alive-file");
     serve.log = settings.log = &log;
     return serve_until_stopped(&serve, &settings, err);
 }
@@ -258,8 +303,9 @@ const struct command COMMAND_SERVE = {
         "Runs until it is stopped. The planner fires operations that have `every` or a cron\n"
         "line when they are due, re-slices what executors asked for, and puts back the tasks of\n"
         "dead workers. The executor runs tasks. The publisher gives events their place in the\n"
-        "stream. Any number of processes may serve one store: each tick fires once, each task\n"
-        "belongs to one worker, and one publisher is at work while the others wait. On SIGTERM\n"
+        "stream and hands them on to each bus (patra bus apply). Any number of processes may\n"
+        "serve one store: each tick fires once, each task belongs to one worker, one publisher\n"
+        "is at work while the others wait, and relays share the lanes of the stream. On SIGTERM\n"
         "or SIGINT it finishes the current batches, gives its tasks back, and exits with 0. If\n"
         "it cannot start, the exit code is 3 when the store is unreachable, and 4 when it does\n"
         "not exist or has another schema. See docs/operate.md.",
@@ -267,6 +313,8 @@ const struct command COMMAND_SERVE = {
                  { "init", NULL, "First create or migrate the store, as patra init does." },
                  WORKERS_OPTION,
                  LEASE_OPTION,
+                 ALIVE_OPTION,
+                 PUBLISH_KEEP_OPTION,
                  LOG_OPTIONS,
                  SESSION_OPTION },
     .run = cmd_serve,

@@ -4,6 +4,7 @@
 #include "cli/log_option.h"
 #include "cli/session.h"
 #include "engine/source/source_store.h"
+#include "worker/notifying.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
 
@@ -17,6 +18,7 @@ static bool work_until_stopped(struct session *session, struct workers_settings 
                                struct error *err)
 {
     struct workers_turn turn = { do_nothing };
+    struct notifying *notifying = NULL;
     struct workers *workers;
     struct stop stop;
     bool ok = false;
@@ -24,12 +26,15 @@ static bool work_until_stopped(struct session *session, struct workers_settings 
     if (!stop_open(&stop, err))
         return false;
     settings->wake_fd = stop.fd;
-    if (workers_start(&workers, session, settings, err)) {
+    if (notifying_start(&notifying, session, &stop, err) &&
+        workers_start(&workers, session, settings, err)) {
         log_event(settings->log, LOG_INFO, "work begins", LOG_I64("workers", settings->count));
         workers_attend(workers, &stop, &session->clock, &turn);
         ok = workers_join(workers, err);
         log_event(settings->log, LOG_INFO, "work ended", LOG_BOOL("well", ok));
     }
+    stop_request(&stop);
+    notifying_join(notifying);
     stop_close(&stop);
     return ok;
 }

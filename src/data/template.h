@@ -57,6 +57,7 @@ enum template_type {
 struct template_value {
     enum template_type type;
     struct str text;
+    bool is_path;   /* TEXT: in a path its slashes are slashes */
     int64_t number; /* an integer, or an instant in microseconds */
     const struct str *items;
     size_t count;

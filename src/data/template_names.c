@@ -27,6 +27,7 @@ const struct template_variable_row template_variables[] = {
     { TEMPLATE_SLICE, "last", TEMPLATE_TEXT,
       "The end minus one: for filters that include both ends." },
     { TEMPLATE_SLICE, "bucket", TEMPLATE_INT, "Hash bucket of a slice by id." },
+    { TEMPLATE_SLICE, "file", TEMPLATE_TEXT, "role bulk: the name of the file, one of files." },
     { TEMPLATE_WINDOW, "from", TEMPLATE_INSTANT, "Start of the window, inclusive." },
     { TEMPLATE_WINDOW, "to", TEMPLATE_INSTANT, "End of the window, exclusive." },
     { TEMPLATE_WINDOW, "last", TEMPLATE_INSTANT,

@@ -53,6 +53,24 @@ static bool check_text(const struct render *r, struct str text, bool is_value, s
                                                 : "a path");
 }
 
+/* A name with folders in it: segment by segment. A segment that leads upwards is encoded whole. */
+static void add_path(struct render *r, struct str text)
+{
+    bool is_first = true;
+
+    while (text.len > 0 || is_first) {
+        const struct str segment = str_cut(&text, '/');
+
+        if (!is_first)
+            buf_add_char(&r->out, '/');
+        is_first = false;
+        if (str_eq(segment, STR("..")) || str_eq(segment, STR(".")))
+            buf_add(&r->out, segment.len == 1 ? STR("%2E") : STR("%2E%2E"));
+        else
+            url_encode(&r->out, segment, URL_PATH);
+    }
+}
+
 static void add_encoded(struct render *r, struct str text, bool is_value)
 {
     switch (r->request->place) {
@@ -119,7 +137,10 @@ static bool add_value(struct render *r, const struct template_value *value, stru
         return error_set(err, ERROR_REQUEST, "template.path",
                          "an empty value would change the path");
     }
-    add_encoded(r, text, true);
+    if (value->is_path && r->request->place == TEMPLATE_PATH)
+        add_path(r, text);
+    else
+        add_encoded(r, text, true);
     return true;
 }
 

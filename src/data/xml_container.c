@@ -179,8 +179,10 @@ static void add_strangers(struct str path, struct str is_item, struct buf *out)
     for (size_t from = 0; next_branch(path, &from, &text);) {
         const struct branch branch = branch_of(text);
 
-        buf_printf(out, "%s%.*s/*[local-name()='%.*s' and not(%.*s)]", out->len > 0 ? " | " : "",
-                   STR_ARG(branch.before), STR_ARG(local_name(branch.name)), STR_ARG(is_item));
+        buf_printf(out,
+                   "%s%.*s/*[local-name()='%.*s' and not(%.*s)] | %.*s/text()[normalize-space()]",
+                   out->len > 0 ? " | " : "", STR_ARG(branch.before),
+                   STR_ARG(local_name(branch.name)), STR_ARG(is_item), STR_ARG(branch.before));
     }
     if (has_one_container(path, &container))
         buf_printf(out,

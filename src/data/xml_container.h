@@ -9,8 +9,8 @@
  * does not have it, there is no list: the document is another one, or in another namespace.
  *
  * A container may have other elements beside the items. Some show that it is not an empty list, but
- * a list of something else: elements that have the name of the items in another namespace, and two
- * or more elements that all have one name, which is not that of the items.
+ * something else: elements that have the name of the items in another namespace, two or more
+ * elements that all have one name, which is not that of the items, and a text of its own.
  */
 #ifndef PATRA_DATA_XML_CONTAINER_H
 #define PATRA_DATA_XML_CONTAINER_H
@@ -25,7 +25,7 @@
 struct xml_container {
     struct str path;      /* finds the container */
     struct str elements;  /* the elements in it */
-    struct str strangers; /* something, where it is a list of something else; empty: cannot be seen,
+    struct str strangers; /* something, where it is not an empty list; empty: cannot be seen,
                            * because the last step is not a name */
 };
 

@@ -19,6 +19,8 @@ static void find_users(struct check *check)
             continue;
         if (operation_is_by_id(row))
             check->is_by_id = true;
+        else if (check->role == ENDPOINT_BULK)
+            check->is_read = true;
         else
             check->is_timed = true;
     }
@@ -53,7 +55,9 @@ static void check_endpoint(struct check *check)
     check_response(check);
     check_absent(check);
     check_details(check);
-    if (check->is_timed || check->is_by_id)
+    check_bulk(check);
+    check_child(check);
+    if (check->is_timed || check->is_by_id || check->is_read)
         return;
     check_warn(check, "spec.endpoint.unused", "role", "is of an endpoint that is never requested");
     check_hint(check, "name it in an operation or in details.endpoint, or remove it");

@@ -30,8 +30,8 @@ static void check_absent_is_declared(const struct check *check, bool has_next)
         const char *name;
         const char *paths;
     } parts[] = {
-        { RESPONSE_PART_TOTAL, !check_is_missing(check, "response.total"), "total",
-          "response.total" },
+        { RESPONSE_PART_TOTAL, !check_lacks_total(check), "total",
+          "response.total or response.total_header" },
         { RESPONSE_PART_HAS_MORE, !check_is_missing(check, "response.has_more"), "has_more",
           "response.has_more" },
         { RESPONSE_PART_NEXT, has_next, "next", "page.next or page.next_header" },
@@ -52,7 +52,7 @@ static void check_absent_is_declared(const struct check *check, bool has_next)
 /* How the walk learns that a page is the last. */
 static void check_last_page(const struct check *check)
 {
-    if (!check_is_missing(check, "response.total") || !check_is_missing(check, "response.has_more"))
+    if (!check_lacks_total(check) || !check_is_missing(check, "response.has_more"))
         return;
     if (may_be_absent(check, RESPONSE_PART_NEXT)) {
         check_warn(check, "spec.response.lost-next", "response.may_be_absent",

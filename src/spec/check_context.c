@@ -149,6 +149,12 @@ bool check_is_missing(const struct check *check, const char *path)
     return !resolved->value.is_set && resolved->row == NULL;
 }
 
+bool check_lacks_total(const struct check *check)
+{
+    return check_is_missing(check, "response.total") &&
+           !check_is_set(check, "response.total_header");
+}
+
 bool check_is_own(const struct check *check, const char *path)
 {
     const struct resolved *resolved = resolution_get(&check->in, path);

@@ -19,6 +19,7 @@ struct check { /* of one endpoint, or of one operation and its endpoint */
     int page_type;
     int format;
     bool is_timed;  /* some operation requests windows from it */
+    bool is_read;   /* some operation reads its files */
     bool is_by_id;  /* some operation, or a phase one, requests ids from it */
     bool has_phase; /* it is phase one: records come from its details endpoint */
     /* What its templates use, expressions included. */
@@ -52,7 +53,8 @@ void check_row_error(const struct check *check, const char *code, struct check_p
 
 bool check_is_set(const struct check *check, const char *path);
 bool check_is_missing(const struct check *check,
-                      const char *path); /* not written, rather than unreadable */
+                      const char *path);           /* not written, rather than unreadable */
+bool check_lacks_total(const struct check *check); /* neither total nor total_header */
 
 /* Set for this endpoint (or operation), not inherited. */
 bool check_is_own(const struct check *check, const char *path);
@@ -97,6 +99,9 @@ void check_fields(const struct check *check);  /* of check_response() */
 void check_columns(const struct check *check); /* of the source as a whole */
 void check_absent(struct check *check);
 void check_details(struct check *check);
+void check_bulk(const struct check *check);
+void check_child(const struct check *check);
+void check_bulk_operation(const struct check *check); /* of check_operation() */
 void check_operation(struct check *check);
 void check_sharing(const struct check *check, int operation); /* of check_operation() */
 

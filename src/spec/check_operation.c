@@ -80,13 +80,18 @@ static void check_target(const struct check *check, int operation, bool by_id)
         wanted = ENDPOINT_METRICS;
     else if (by_id)
         wanted = ENDPOINT_DETAIL;
+    else if (operation == OPERATION_BACKFILL &&
+             str_eq(role, code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_BULK)))
+        return;
     if (role.len == 0 || str_eq(role, code_of(&ENDPOINT_ROLE_CODES, wanted)))
         return;
     check_error(check, "spec.operation.role", "endpoint", "is %.*s, whose role is not %.*s",
                 STR_ARG(target), STR_ARG(code_of(&ENDPOINT_ROLE_CODES, wanted)));
     check_hint(check, "%s",
                by_id ? "records are fetched by id, from an endpoint that accepts ids"
-                     : "windows are requested from an endpoint of role search");
+               : str_eq(role, code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_BULK))
+                   ? "files are read by an operation of kind backfill"
+                   : "windows are requested from an endpoint of role search");
 }
 
 static void check_schedule(const struct check *check)
@@ -182,12 +187,14 @@ static void check_slices(const struct check *check, bool by_id)
     const int by = resolution_code(&check->in, "slice.by");
     const bool is_counted =
         check->page_type == PAGINATION_OFFSET || check->page_type == PAGINATION_PAGE;
-    const bool is_feed = !by_id && check_window_type(check) != CURSOR_TIME;
+    const bool is_of_files = !by_id && check->role == ENDPOINT_BULK;
+    const bool is_feed = !by_id && !is_of_files && check_window_type(check) != CURSOR_TIME;
 
-    if (by >= 0 && ((by == SLICE_ID) != by_id || (by == SLICE_FEED) != is_feed)) {
+    if (by >= 0 && ((by == SLICE_ID) != by_id || (by == SLICE_FEED) != is_feed ||
+                    (by == SLICE_FILE) != is_of_files)) {
         check_error(check, "spec.slice.by", "slice.by", "does not suit what drives the operation");
         check_hint(check, "remove it, or use id with drive: id, feed with window.type id or token, "
-                          "and time or page otherwise");
+                          "file with an endpoint of role bulk, and time or page otherwise");
     }
     if (by == SLICE_PAGE && (!is_counted || check_is_missing(check, "slice.pages"))) {
         check_error(check, "spec.slice.pages", "slice.by",
@@ -234,4 +241,6 @@ void check_operation(struct check *check)
     check_sharing(check, operation);
     check_update(check, operation, by_id);
     check_slices(check, by_id);
+    if (check->role == ENDPOINT_BULK)
+        check_bulk_operation(check);
 }

@@ -258,7 +258,7 @@ static void check_ids(const struct check *check)
         check_error(check, "spec.page.id-range", "page.id_min", "is more than id_max");
         check_hint(check, "lower it; they are the smallest and the largest possible id");
     }
-    if (check_is_missing(check, "response.total")) {
+    if (check_lacks_total(check)) {
         check_error(check, "spec.page.ids-need-total", "page.id_max",
                     "requires response.total, which shows whether a slice is above the cap");
         check_hint(check, "write the path of the number of matches");

@@ -236,8 +236,27 @@ static void check_error_rule(const struct check *check, const struct registry_ro
     }
 }
 
+static void check_rule_type(const struct check *check, const struct registry_row *row)
+{
+    const int type = code_find(&VALUE_KIND_CODES, row_text(row, "type"));
+    const struct check_place place = { row, "type", 0 };
+
+    if (!row_is_set(row, "type") || type < 0)
+        return;
+    if (check->format == RESPONSE_XML && type > VALUE_PRESENT) {
+        check_row_error(check, "spec.rule.type", place, "is for format: json only");
+        check_hint(check, "remove it: XML has texts and elements, and path finds either");
+    }
+    if (row_is_set(row, "equals") &&
+        (type == VALUE_PRESENT || type == VALUE_ARRAY || type == VALUE_OBJECT)) {
+        check_row_error(check, "spec.rule.type", place, "can have no value to compare with equals");
+        check_hint(check, "remove one of the two");
+    }
+}
+
 static void check_success_rule(const struct check *check, const struct registry_row *row)
 {
+    check_rule_type(check, row);
     if (!row_is_set(row, "path")) {
         check_row_error(check, "spec.rule.no-condition", (struct check_place){ .row = row },
                         "has no path");
@@ -289,7 +308,8 @@ static void check_event_state(const struct check *check)
 
 static void check_needed(const struct check *check)
 {
-    if (check_is_missing(check, "response.items")) {
+    if (check_is_missing(check, "response.items") &&
+        !(check->role == ENDPOINT_BULK && check->format == RESPONSE_JSON)) {
         check_error(check, "spec.response.items-missing", "response.items", "is missing");
         check_hint(check, "write the path of a page's records, such as $.results");
     }
@@ -309,13 +329,14 @@ static void check_needed(const struct check *check)
     if (check->role != ENDPOINT_SEARCH || check->page_type == PAGINATION_SINGLE ||
         check_window_type(check) != CURSOR_TIME)
         return;
-    if (check_is_missing(check, "response.total")) {
+    if (check_lacks_total(check)) {
         check_warn(check, "spec.response.no-total", "response.total",
                    "is missing: completeness cannot be proved by counting");
         fault_lacks(check->faults, FAULT_LACKS_TOTAL);
-        check_hint(check, "write the path of the number of matches, if the response has it");
+        check_hint(check, "write the path of the number of matches, if the response has it; "
+                          "total_header if a header does");
     }
-    if (check_is_missing(check, "response.total") && check_is_missing(check, "response.has_more") &&
+    if (check_lacks_total(check) && check_is_missing(check, "response.has_more") &&
         check->page_type != PAGINATION_TOKEN && check->page_type != PAGINATION_URL) {
         check_warn(check, "spec.response.no-has-more", "response.has_more",
                    "is missing: a short page is treated as the last");
@@ -334,6 +355,15 @@ static bool has_dates(const struct check *check)
             return true;
     }
     return !check_is_missing(check, "response.updated_at");
+}
+
+static void check_total(const struct check *check)
+{
+    if (!check_is_set(check, "response.total") || !check_is_set(check, "response.total_header"))
+        return;
+    check_error(check, "spec.response.total-twice", "response.total_header",
+                "is set, and so is response.total");
+    check_hint(check, "remove one of the two");
 }
 
 static void check_unused(const struct check *check)
@@ -369,5 +399,6 @@ void check_response(struct check *check)
     check_paths(check);
     check_rules(check);
     check_needed(check);
+    check_total(check);
     check_unused(check);
 }

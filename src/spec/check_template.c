@@ -207,7 +207,10 @@ static const char *reason_against(const struct walk *walk, enum template_scope s
         return "declare constants under params";
     if (check->role < 0)
         return NULL;
-    if (is_search && (scope == TEMPLATE_IDS || scope == TEMPLATE_HISTORY))
+    if (check->role == ENDPOINT_BULK && scope == TEMPLATE_PAGE)
+        return "a file has no pages";
+    if ((is_search || check->role == ENDPOINT_BULK) &&
+        (scope == TEMPLATE_IDS || scope == TEMPLATE_HISTORY))
         return "only endpoints of role detail or metrics are requested by id";
     if (!is_search && scope == TEMPLATE_WINDOW)
         return "only endpoints of role search are requested by window";

@@ -105,6 +105,15 @@ static int window_type(const struct resolution *resolution)
     return CURSOR_TIME;
 }
 
+static bool is_of_files(const struct resolution *resolution)
+{
+    const struct registry_row *row =
+        source_row(resolution->source, REGISTRY_ENDPOINT, resolution->endpoint, STR(""));
+
+    return row != NULL &&
+           str_eq(text_in(row, "role"), code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_BULK));
+}
+
 struct registry_value derive_cursor(const struct resolution *resolution)
 {
     if (operation_of(resolution) < 0)
@@ -121,6 +130,8 @@ struct registry_value derive_slice(const struct resolution *resolution)
         return nothing;
     if (is_by_id(resolution))
         return word(&SLICE_DIMENSION_CODES, SLICE_ID);
+    if (is_of_files(resolution))
+        return word(&SLICE_DIMENSION_CODES, SLICE_FILE);
     return word(&SLICE_DIMENSION_CODES,
                 window_type(resolution) == CURSOR_TIME ? SLICE_TIME : SLICE_FEED);
 }
@@ -149,4 +160,17 @@ struct registry_value derive_page_type(const struct resolution *resolution)
     if (row == NULL || str_eq(text_in(row, "role"), code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_SEARCH)))
         return nothing;
     return word(&PAGINATION_TYPE_CODES, PAGINATION_SINGLE);
+}
+
+/* The children of several parents in one response are the exception. */
+struct registry_value derive_id_batch_size(const struct resolution *resolution)
+{
+    const int64_t preset = 100;
+    const struct registry_row *row =
+        source_row(resolution->source, REGISTRY_ENDPOINT, resolution->endpoint, STR(""));
+
+    return (struct registry_value){
+        .is_set = true,
+        .number = row != NULL && text_in(row, "parent_endpoint").len > 0 ? 1 : preset,
+    };
 }

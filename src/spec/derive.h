@@ -18,6 +18,7 @@ struct registry_value derive_direction(const struct resolution *resolution);
 struct registry_value derive_drive(const struct resolution *resolution);
 struct registry_value derive_cursor(const struct resolution *resolution);
 struct registry_value derive_slice(const struct resolution *resolution);
+struct registry_value derive_id_batch_size(const struct resolution *resolution);
 struct registry_value derive_candidates(const struct resolution *resolution);
 struct registry_value derive_page_type(const struct resolution *resolution);
 

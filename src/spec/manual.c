@@ -36,7 +36,7 @@ static void add_bound(struct buf *out, const struct setting *setting, double bou
     setting_print(setting, &value, out);
 }
 
-static void add_type(struct buf *out, const struct setting *setting)
+void manual_add_type(struct buf *out, const struct setting *setting)
 {
     if (setting->type == SETTING_CODE) {
         for (size_t i = 0; i < setting->codes->count; i++) {
@@ -68,7 +68,7 @@ static void add_marks(struct buf *out, const struct setting *setting)
 static void add_setting(struct buf *out, const struct setting *setting)
 {
     buf_printf(out, "| `%s` | ", setting->path);
-    add_type(out, setting);
+    manual_add_type(out, setting);
     buf_add(out, STR(" | "));
     if (setting->builtin != NULL)
         buf_printf(out, "`%s`", setting->builtin);
@@ -135,23 +135,25 @@ static bool is_first_use(const struct setting *setting)
     return setting->codes != NULL;
 }
 
+void manual_add_words(struct buf *out, const struct code_table *codes)
+{
+    buf_printf(out, "\n**%.*s**: %.*s\n\n", STR_ARG(codes->type), STR_ARG(codes->meaning));
+    for (size_t c = 0; c < codes->count; c++) {
+        buf_add(out, STR("- `"));
+        if (codes == &ERROR_LEVEL_CODES)
+            buf_add(out, codes->items[c].code);
+        else
+            add_code(out, codes->items[c].code);
+        buf_printf(out, "`: %.*s\n", STR_ARG(codes->items[c].meaning));
+    }
+}
+
 static void add_words(struct buf *out)
 {
     buf_add(out, STR("\n## Words\n\nCase does not matter, and `-` may be written for `_`.\n"));
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        const struct code_table *codes = SETTINGS[i].codes;
-
-        if (!is_first_use(&SETTINGS[i]))
-            continue;
-        buf_printf(out, "\n**%.*s**: %.*s\n\n", STR_ARG(codes->type), STR_ARG(codes->meaning));
-        for (size_t c = 0; c < codes->count; c++) {
-            buf_add(out, STR("- `"));
-            if (codes == &ERROR_LEVEL_CODES)
-                buf_add(out, codes->items[c].code);
-            else
-                add_code(out, codes->items[c].code);
-            buf_printf(out, "`: %.*s\n", STR_ARG(codes->items[c].meaning));
-        }
+        if (is_first_use(&SETTINGS[i]))
+            manual_add_words(out, SETTINGS[i].codes);
     }
 }
 

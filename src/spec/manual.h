@@ -8,9 +8,14 @@
 #define PATRA_SPEC_MANUAL_H
 
 #include "base/buf.h"
+#include "spec/setting.h"
 
 /* Markdown: settings by group, the words of their dictionaries, template variables and functions,
  * date formats. */
 void manual_write(struct buf *out);
+
+/* Parts of it, for the manual of buses: what a setting takes; a dictionary and its words. */
+void manual_add_type(struct buf *out, const struct setting *setting);
+void manual_add_words(struct buf *out, const struct code_table *codes);
 
 #endif

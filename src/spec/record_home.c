@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "core/source_codes.h"
 #include "spec/resolve.h"
 
 static struct str text_in(const struct registry_row *row, const char *column)
@@ -19,6 +20,15 @@ bool operation_is_by_id(const struct registry_row *operation)
 
     return (code == OPERATION_UPDATE || code == OPERATION_METRICS) &&
            !str_eq(text_in(operation, "drive"), code_of(&UPDATE_DRIVE_CODES, UPDATE_BY_TIME));
+}
+
+bool operation_is_of_files(const struct source *source, const struct registry_row *operation)
+{
+    const struct registry_row *row =
+        source_row(source, REGISTRY_ENDPOINT, text_in(operation, "target_endpoint"), STR(""));
+
+    return row != NULL &&
+           str_eq(text_in(row, "role"), code_of(&ENDPOINT_ROLE_CODES, ENDPOINT_BULK));
 }
 
 struct str record_lister(const struct source *source, struct str detail)
@@ -43,6 +53,23 @@ struct str record_lister(const struct source *source, struct str detail)
     return only;
 }
 
+struct str record_parent(const struct source *source, struct str endpoint)
+{
+    const struct registry_row *row = source_row(source, REGISTRY_ENDPOINT, endpoint, STR(""));
+
+    return row != NULL ? text_in(row, "parent_endpoint") : (struct str){ 0 };
+}
+
+bool record_ids_are_lower(const struct source *source, struct str lister)
+{
+    const struct registry_row *row = source_row(source, REGISTRY_ENDPOINT, lister, STR(""));
+
+    if (row != NULL && text_in(row, "detail_endpoint").len > 0)
+        row = source_row(source, REGISTRY_ENDPOINT, text_in(row, "detail_endpoint"), STR(""));
+    return row != NULL &&
+           str_eq(text_in(row, "id_case"), code_of(&LETTER_CASE_CODES, LETTER_CASE_LOWER));
+}
+
 struct record_home record_home(const struct source *source, const struct registry_row *operation)
 {
     const struct str endpoint = text_in(operation, "target_endpoint");
@@ -52,7 +79,15 @@ struct record_home record_home(const struct source *source, const struct registr
 
     if (row != NULL && text_in(row, "detail_endpoint").len > 0)
         home.bearer = text_in(row, "detail_endpoint");
-    if (source_operation_code(operation) != OPERATION_UPDATE || !operation_is_by_id(operation))
+    if (operation_is_of_files(source, operation)) {
+        lister = text_in(row, "records_of").len > 0 ? text_in(row, "records_of")
+                                                    : record_lister(source, endpoint);
+        if (lister.len > 0)
+            home.endpoint = lister;
+        return home;
+    }
+    if (source_operation_code(operation) != OPERATION_UPDATE || !operation_is_by_id(operation) ||
+        record_parent(source, endpoint).len > 0)
         return home;
     lister = record_lister(source, endpoint);
     if (lister.len > 0)

@@ -131,6 +131,20 @@ const struct setting SETTINGS[] = {
     { "json", E, REGISTRY_ENDPOINT, "body", .type = SETTING_BODY, .is_proto = true,
       .into = INTO_ENDPOINT(json), .help = "A JSON body sent by POST; its texts are templates." },
 
+    { "files", E, REGISTRY_ENDPOINT, "files", .type = SETTING_TEXTS, .is_proto = true,
+      .into = INTO_LIST(spec_endpoint, files, file_count),
+      .help = "bulk: the names of its files, ${slice.file} in path; {0001..1274} in a name stands "
+              "for the numbers of that range. Without it, path is the one file." },
+    { "records_of", E, REGISTRY_ENDPOINT, "records_of", .type = SETTING_NAME, .is_proto = true,
+      .into = INTO_ENDPOINT(records_of),
+      .help = "bulk: the endpoint whose records the files have; when not given, the only one that "
+              "is harvested, or else this one." },
+    { "parent", E, REGISTRY_ENDPOINT, "parent_endpoint", .type = SETTING_NAME, .is_proto = true,
+      .into = INTO_ENDPOINT(parent),
+      .help =
+          "detail: the list endpoint whose records it is requested for. ids.list has the ids of "
+          "the parents, and what comes back are records of this endpoint, with their own ids." },
+
     /* ---- http ---- */
     { "http.base_url", SE, REGISTRY_HTTP, "base_url", .type = SETTING_URL, .is_proto = true,
       .into = INTO_ENDPOINT(http.base_url),
@@ -377,8 +391,9 @@ const struct setting SETTINGS[] = {
 
     /* ---- batch ---- */
     { "batch.id_batch_size", SE, REGISTRY_BATCHING, "id_batch_size", .type = SETTING_INT,
-      .builtin = "100", .min = 1, .max = 10000, .is_override = true,
-      .into = INTO_ENDPOINT(batch.id_batch_size), .help = "Ids in one request for details." },
+      .builtin = "100", .min = 1, .max = 10000, .is_override = true, .derive = derive_id_batch_size,
+      .into = INTO_ENDPOINT(batch.id_batch_size),
+      .help = "Ids in one request for details; of an endpoint with a parent, 1." },
     { "batch.id_batch_max", SE, REGISTRY_BATCHING, "id_batch_max", .type = SETTING_INT, .min = 1,
       .max = 100000,
       .help = "The most ids the provider accepts; id_batch_size may not exceed it." },
@@ -575,6 +590,10 @@ const struct setting SETTINGS[] = {
       .help = "The provider's own version, which decides when dates are equal." },
     { "response.total", E, REGISTRY_FIELD, "path", "PATH:total", SETTING_PATH, .is_proto = true,
       .into = INTO_ENDPOINT(response.total), .help = "How many records the query matches." },
+    { "response.total_header", E, REGISTRY_FIELD, "header", "PATH:total", SETTING_HEADER,
+      .is_proto = true, .into = INTO_ENDPOINT(response.total_header),
+      .help = "The response header that has the total, such as X-Total-Count; the number after "
+              "the slash of a Content-Range." },
     { "response.has_more", E, REGISTRY_FIELD, "path", "PATH:has_more", SETTING_PATH,
       .is_proto = true, .into = INTO_ENDPOINT(response.has_more),
       .help = "Whether there is another page." },
@@ -613,6 +632,11 @@ const struct setting SETTINGS[] = {
     { "response.success_when.*.equals", E, REGISTRY_FIELD, "equals", "SUCCESS:*", SETTING_TEXT,
       .is_list = true, .is_proto = true, .into = INTO_IF(spec_rule, equals, has_equals),
       .help = "Must be its value." },
+    { "response.success_when.*.type", E, REGISTRY_FIELD, "type", "SUCCESS:*", SETTING_CODE,
+      .is_list = true, .is_optional = true, .codes = &VALUE_KIND_CODES, .is_proto = true,
+      .into = INTO(spec_rule, type),
+      .help = "json: what must be at the path; `path: $` with `type: array` says that the response "
+              "itself is a list." },
     { "response.success_when.*.level", E, REGISTRY_FIELD, "level", "SUCCESS:*", SETTING_CODE,
       .is_list = true, .builtin = "L1", .codes = &ERROR_LEVEL_CODES, .is_proto = true,
       .into = INTO(spec_rule, level), .help = "The error level of a response without it." },
@@ -703,7 +727,7 @@ const struct setting SETTINGS[] = {
       .codes = &SLICE_DIMENSION_CODES, .into = INTO(spec_operation, slice_by),
       .derive = derive_slice,
       .help = "By what its plans are sliced; id for drive id, feed for window.type id and token, "
-              "else time." },
+              "file for an endpoint of role bulk, else time." },
     { "slice.pages", O, REGISTRY_OPERATION, "pages_per_slice", .type = SETTING_INT, .min = 1,
       .max = 1e6, .is_override = true, .into = INTO(spec_operation, slice_pages),
       .help = "by page: pages per slice." },

@@ -58,17 +58,17 @@ static bool grow_rows(struct walk *walk)
 {
     struct registry_source *registry = &walk->source->registry;
     const size_t old = walk->row_capacity, capacity = old > 0 ? 2 * old : 32;
+    struct registry_row *rows =
+        arena_grow(walk->arena, registry->rows, old * sizeof(*rows), capacity * sizeof(*rows));
+    struct source_mark *marks = arena_grow(walk->arena, walk->source->marks, old * sizeof(*marks),
+                                           capacity * sizeof(*marks));
 
-    registry->rows = arena_grow(walk->arena, registry->rows, old * sizeof(struct registry_row),
-                                capacity * sizeof(struct registry_row));
-    walk->source->marks =
-        arena_grow(walk->arena, walk->source->marks, old * sizeof(struct source_mark),
-                   capacity * sizeof(struct source_mark));
-    if (registry->rows == NULL || walk->source->marks == NULL) {
-        registry->count = 0;
+    if (rows == NULL || marks == NULL) { /* the old ones stay: reading goes on to the end */
         walk->faults->failed = true;
         return false;
     }
+    registry->rows = rows;
+    walk->source->marks = marks;
     walk->row_capacity = capacity;
     return true;
 }

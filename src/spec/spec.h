@@ -218,6 +218,7 @@ struct spec_rule {
     bool has_equals;
     struct str equals;
     struct str contains;
+    enum value_kind type; /* success_when */
     enum rule_meaning meaning;
     enum error_level level;
     struct str code;
@@ -267,6 +268,7 @@ struct spec_response {
     int64_t future_tolerance_us;
     struct spec_path version;
     struct spec_path total;
+    struct str total_header; /* in place of the path */
     struct spec_path has_more;
     bool may_be_absent[RESPONSE_PART_UPDATED_AT + 1]; /* in a response that has items */
     struct spec_path sequence;                        /* window.type ID; empty: the record's id */
@@ -291,6 +293,11 @@ struct spec_endpoint {
     struct spec_param_list headers;
     struct spec_param_list form;
     struct str json; /* the body; its texts are templates; empty: none */
+    const struct str
+        *files; /* BULK: names and ranges of them (spec/file_names.h); none: one file */
+    size_t file_count;
+    struct str records_of; /* BULK: the endpoint; empty: as record_home() finds */
+    struct str parent;     /* DETAIL: whose records it is requested for; empty: for its own */
     struct spec_http http;
     struct spec_auth auth;
     struct spec_rate rate;

@@ -205,6 +205,36 @@ static void auth_cancel(struct http_ticket *ticket)
     http_cancel(((struct auth_ticket *)ticket)->inner);
 }
 
+static bool open_once(struct auth_http *self, struct arena *arena, struct attempt *attempt,
+                      struct http_stream **stream, struct http_response *reply, struct error *err)
+{
+    struct http_request made;
+    const bool done = prepare(self, attempt, &made, err) &&
+                      http_open(self->parts.inner, arena, &made, stream, reply, err);
+
+    arena_wipe(&self->scratch);
+    return done;
+}
+
+/* The stream is the inner handle's: its reads need no credential. */
+static bool auth_open(struct http *http, struct arena *arena, const struct http_request *request,
+                      struct http_stream **stream, struct http_response *reply, struct error *err)
+{
+    struct auth_http *self = auth_of(http);
+    struct attempt first = { .request = request };
+    struct attempt second = { .request = request };
+
+    if (!open_once(self, arena, &first, stream, reply, err))
+        return false;
+    if (reply->status != 401 || first.token == 0)
+        return true;
+    second.refused = first.token;
+    if (!open_once(self, arena, &second, stream, reply, err))
+        return false;
+    reply->attempts++;
+    return true;
+}
+
 static void auth_interrupt(struct http *http)
 {
     http_interrupt(auth_of(http)->parts.inner);
@@ -221,8 +251,13 @@ static void auth_close(struct http *http)
 
 bool auth_http_open(const struct auth_http_parts *parts, struct http **http, struct error *err)
 {
-    static const struct http_ops ops = { auth_send,   auth_start,     auth_wait,
-                                         auth_cancel, auth_interrupt, auth_close };
+    static const struct http_ops ops = { .send = auth_send,
+                                         .start = auth_start,
+                                         .wait = auth_wait,
+                                         .cancel = auth_cancel,
+                                         .open = auth_open, /* its streams are the inner one's */
+                                         .interrupt = auth_interrupt,
+                                         .close = auth_close };
     struct auth_http *self = calloc(1, sizeof(*self));
 
     if (self == NULL)

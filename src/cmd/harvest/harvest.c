@@ -11,6 +11,7 @@
 #include "engine/session/store_retry.h"
 #include "port/store_pause.h"
 #include "view/signals.h"
+#include "worker/notifying.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
 
@@ -386,11 +387,15 @@ static bool open_display(struct harvest *h, struct error *err)
 /* With signals blocked and the display open. */
 static bool work_watched(struct harvest *h, struct error *err)
 {
+    struct notifying *notifying = NULL;
     bool ok;
 
     if (!stop_open(&h->stop, err))
         return false;
-    ok = open_display(h, err) && work(h, err);
+    ok = notifying_start(&notifying, h->session, &h->stop, err) && open_display(h, err) &&
+         work(h, err);
+    stop_request(&h->stop);
+    notifying_join(notifying);
     if (h->display != NULL)
         h->summary.view = display_view(h->display, now_of(h));
     display_close(h->display);
@@ -578,7 +583,8 @@ const struct command COMMAND_UPDATE = {
     .description =
         "Plans an update and runs its tasks in this process. It requests records that are\n"
         "stale, were read with an older version of the source's file, are named by --ids, or\n"
-        "have a signal." HARVEST_END,
+        "have a signal. Of an endpoint with a parent it requests the children of those records\n"
+        "of the parent whose children were not fetched yet, or are stale." HARVEST_END,
     .options = IDS_OPTIONS,
     .run = cmd_harvest,
 };

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cmd/harvest/harvest.h"
 #include "data/json_write.h"
+#include "view/doubt.h"
 #include "view/members.h"
 
 enum { TROUBLES_SHOWN = 10 };
@@ -122,17 +123,10 @@ static void add_requests(const struct progress_view *view, struct buf *out)
 /* Slices that are complete by all signs, which are not enough to be certain. */
 static void add_doubts(const struct progress_sums *sums, struct buf *out)
 {
-    static const char *const texts[] = {
-        [FETCH_DOUBT_NEXT] = "with a full last page and no next, which may have been lost",
-        [FETCH_DOUBT_TOTAL] = "with more records than response.total says",
-        [FETCH_DOUBT_REPEATS] = "with ids twice on a page, which make up response.total",
-        [FETCH_DOUBT_INSTANT] = "with a short page of one instant, which may have more records",
-    };
-
-    for (size_t i = 0; i < FETCH_DOUBTS; i++) {
+    for (int i = 0; i < FETCH_DOUBTS; i++) {
         if (sums->doubts[i] > 0)
             buf_printf(out, "  doubt       %" PRId64 " slice%s %s\n", sums->doubts[i],
-                       sums->doubts[i] == 1 ? "" : "s", texts[i]);
+                       sums->doubts[i] == 1 ? "" : "s", view_doubt_text((enum fetch_doubt)i));
     }
 }
 

@@ -87,23 +87,34 @@ static bool read_versions(const char *given, struct record_walk *walk, struct er
     return true;
 }
 
+static bool read_changes(const struct invocation *invocation, int64_t now_us,
+                         struct record_walk *walk, struct error *err)
+{
+    const char *after = invocation_value(invocation, "changed-after");
+    const char *before = invocation_value(invocation, "changed-before");
+
+    walk->by_change = after != NULL || before != NULL;
+    walk->changed_to_us = INSTANT_MAX;
+    if (!invocation_instant(invocation, "changed-after", now_us, &walk->changed_from_us, err) ||
+        !invocation_instant(invocation, "changed-before", now_us, &walk->changed_to_us, err))
+        return false;
+    return after == NULL || before == NULL || walk->changed_from_us < walk->changed_to_us ||
+           command_misused(err, "--changed-after %s is not before --changed-before %s", after,
+                           before);
+}
+
 static bool read_walk(const struct invocation *invocation, struct session *session,
                       struct record_walk *walk, struct error *err)
 {
     const char *versions = invocation_value(invocation, "version");
-    const int64_t now_us = clock_now_us(&session->clock);
 
     *walk = (struct record_walk){
         .source = str_of(invocation->operands[0]),
         .endpoint = str_of(invocation_value(invocation, "endpoint")),
         .states = invocation_flag(invocation, "with-deleted") ? RECORDS_ALL : RECORDS_LIVE,
-        .by_change = invocation_value(invocation, "changed-after") != NULL ||
-                     invocation_value(invocation, "changed-before") != NULL,
-        .changed_to_us = INSTANT_MAX,
     };
     return (versions == NULL || read_versions(versions, walk, err)) &&
-           invocation_instant(invocation, "changed-after", now_us, &walk->changed_from_us, err) &&
-           invocation_instant(invocation, "changed-before", now_us, &walk->changed_to_us, err);
+           read_changes(invocation, clock_now_us(&session->clock), walk, err);
 }
 
 /* A token says that everything before it was exported: with a filter that would not be true. */
@@ -151,7 +162,7 @@ static bool read_token(const struct invocation *invocation, struct session *sess
 static bool read_wanted(const struct invocation *invocation, struct session *session,
                         struct wanted *wanted, struct error *err)
 {
-    *wanted = (struct wanted){ .path = invocation_value(invocation, "o") };
+    *wanted = (struct wanted){ .path = invocation_value(invocation, "output") };
     wanted->request =
         (struct export_request){ .store = session->store,
                                  .clock = &session->clock,
@@ -161,7 +172,8 @@ static bool read_wanted(const struct invocation *invocation, struct session *ses
     if (wanted->path != NULL && strcmp(wanted->path, "-") == 0)
         wanted->path = NULL;
     if (invocation_flag(invocation, "json") && wanted->path == NULL)
-        return command_misused(err, "--json prints a summary where the records would go: give -o");
+        return command_misused(err,
+                               "--json prints a summary where the records would go: give --output");
     wanted->request.codec = (struct parquet_codec){ PARQUET_ZSTD, pack_page, NULL };
     return choose_format(invocation, wanted, err) && check_pack(wanted, err) &&
            read_walk(invocation, session, &wanted->request.walk, err) &&
@@ -363,7 +375,7 @@ const struct command RECORD_EXPORT = {
         "a nightly job needs nothing else. No change is left out, but a record that changed\n"
         "while an export ran may be in the next one again: of all lines of one id, the last is\n"
         "right. The exit code is 1 if fields of a record could not be derived.",
-    .options = { { "o", "FILE", "Write to FILE instead of standard output." },
+    .options = { { "output", "FILE", "Write to FILE (default: standard output)." },
                  { "format", "FORMAT", "jsonl, csv, xml or parquet." },
                  { "fields-only", NULL, "Write the fields instead of the payload." },
                  { "endpoint", "ENDPOINT", "Only records of this endpoint." },
@@ -374,7 +386,8 @@ const struct command RECORD_EXPORT = {
                  { "changed-before", "TIME", "Only records whose version was stored before." },
                  { "version", "N..M", "Only records with such a version: 3, 2.., ..5." },
                  { "with-deleted", NULL, "Write deleted records too, without their content." },
-                 { "json", NULL, "Print a summary as JSON; needs -o." },
+                 { "json", NULL, "Print a summary as JSON; needs --output." },
                  SESSION_OPTION },
+    .letters = { { 'o', "output" } },
     .run = cmd_export,
 };

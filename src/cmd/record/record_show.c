@@ -73,6 +73,8 @@ static void print_history(const struct view_record *view, FILE *out)
     if (!view->has_history)
         return;
     fprintf(out, "\nhistory%s\n", view->history.count == 0 ? ": its events are gone" : "");
+    if (view->history.count > 0 && view->history.items[0].event.version > 1)
+        fprintf(out, "  the events of earlier versions are gone\n");
     for (size_t i = 0; i < view->history.count; i++) {
         const struct outbox_event *event = &view->history.items[i].event;
 

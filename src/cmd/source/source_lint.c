@@ -1,57 +1,12 @@
 /* patra source lint, and reading source files for other commands. */
-#include "base/buf.h"
 #include "base/list.h"
+#include "cli/fault_output.h"
 #include "cli/file.h"
-#include "cli/output.h"
 #include "cmd/source/source.h"
-#include "data/json_write.h"
 #include "spec/check.h"
 #include "spec/fault.h"
 
-#define FAULT_TEXT_BYTES_MAX ((size_t)4 << 20)
 #define LINT_BYTES_MAX ((size_t)64 << 20)
-
-static void write_json(const struct fault_list *faults, struct str file, struct buf *text)
-{
-    struct json_writer w;
-
-    for (size_t i = 0; i < faults->count; i++) {
-        const struct fault *fault = &faults->items[i];
-
-        json_writer_init(&w, text);
-        json_write_object(&w);
-        json_write_member_str(&w, STR("file"), file);
-        json_write_member_i64(&w, STR("line"), fault->at.line);
-        json_write_member_i64(&w, STR("column"), fault->at.column);
-        json_write_member_str(&w, STR("severity"),
-                              fault->severity == FAULT_ERROR ? STR("error") : STR("warning"));
-        json_write_member_str(&w, STR("code"), str_of(fault->code));
-        json_write_member_str(&w, STR("message"), fault->message);
-        json_write_member_str(&w, STR("hint"), fault->hint);
-        json_write_end(&w);
-        json_writer_finish(&w);
-        buf_add_char(text, '\n');
-    }
-}
-
-static bool print_faults(FILE *out, const struct fault_list *faults, const char *path, bool as_json,
-                         struct error *err)
-{
-    const struct str file = str_of(path);
-    struct buf text;
-
-    buf_init(&text, faults->arena, FAULT_TEXT_BYTES_MAX);
-    if (as_json) {
-        write_json(faults, file, &text);
-    } else {
-        for (size_t i = 0; i < faults->count; i++)
-            fault_print(&faults->items[i], file, &text);
-        if (faults->errors + faults->warnings > faults->count)
-            buf_printf(&text, "%s: %zu more\n", path,
-                       faults->errors + faults->warnings - faults->count);
-    }
-    return output_text(out, &text, err);
-}
 
 static const struct option_pairs EDITS = {
     "set", "PATH=VALUE, such as http.base_url=http://127.0.0.1:8080"
@@ -97,7 +52,7 @@ static bool read_and_print(const struct source_file *file, FILE *out, struct sou
     *clean = source_lint(file->arena, NULL, &text, &faults, source);
     if (faults.failed)
         return arena_error(file->arena, err);
-    return print_faults(out, &faults, file->path, as_json, err);
+    return fault_output(out, &faults, file->path, as_json, err);
 }
 
 bool source_file_read(const struct source_file *file, struct source *source, bool *clean,

@@ -247,5 +247,6 @@ const struct command COMMAND_SOURCE_NEW = {
                    "Read a saved answer, with its header in FILE.head or at its start (curl -i)." },
                  { "output", "FILE", "Write to a new file (default: standard output)." },
                  SESSION_OPTION },
+    .letters = { { 'o', "output" } },
     .run = cmd_source_new,
 };

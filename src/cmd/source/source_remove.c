@@ -94,7 +94,7 @@ const struct command COMMAND_SOURCE_REMOVE = {
         "\n"
         "With --with-data, the records are deleted as if the source had deleted them: their\n"
         "content is emptied, and an event tells consumers. Their ids and versions stay, because\n"
-        "events are never removed and versions never go back. Cursors stay, too: to fetch the\n"
+        "versions never go back. Cursors stay, too: to fetch the\n"
         "records again after applying the source, set its cursor back with patra cursor reset.",
     .options = { { "with-data", NULL, "Delete the records, too." },
                  { "yes", NULL, "Do not ask." },

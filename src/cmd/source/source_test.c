@@ -11,6 +11,7 @@
 #include "engine/slice/slicing.h"
 #include "engine/source/source_store.h"
 #include "spec/check.h"
+#include "spec/file_names.h"
 #include "spec/snapshot.h"
 
 #define TEST_BYTES_MAX ((size_t)512 << 20)
@@ -221,18 +222,49 @@ static bool make_feed(struct source_test *test, struct error *err)
     return true;
 }
 
+/* The first file, or the one that --id names. */
+static bool make_file(struct source_test *test, struct error *err)
+{
+    const struct spec_endpoint *endpoint = &test->spec.endpoint;
+    struct file_names names = { .items = endpoint->files, .count = endpoint->file_count };
+
+    if (invocation_value(test->invocation, "from") != NULL ||
+        invocation_value(test->invocation, "to") != NULL)
+        return command_misused(err, "--from and --to are dates, and %.*s is a file",
+                               STR_ARG(endpoint->name));
+    if (test->id_count > 1)
+        return command_misused(err, "--id: name one file");
+    test->slice = (struct slice){ .dimension = SLICE_FILE,
+                                  .expected_records = SLICE_UNKNOWN,
+                                  .expected_requests = 1 };
+    if (test->id_count == 1)
+        test->slice.file = test->ids[0];
+    else if (!file_names_next(&names, &test->session.arena, &test->slice.file))
+        return arena_error(&test->session.arena, err);
+    test->id_count = 0;
+    return true;
+}
+
 static bool make_slice(struct source_test *test, struct error *err)
 {
     if (!read_ids(test, err))
         return false;
     if (test->spec.operation.slice_by == SLICE_FEED)
         return make_feed(test, err);
+    if (test->spec.operation.slice_by == SLICE_FILE)
+        return make_file(test, err);
     if (test->spec.endpoint.role == ENDPOINT_SEARCH)
         return make_window(test, err) && (test->id_count == 0 || make_part(test, err));
     test->slice =
         (struct slice){ .dimension = SLICE_ID, .expected_records = 1, .expected_requests = 1 };
-    return test->id_count > 0 ||
-           command_misused(err, "%.*s requests records by id: give one with --id",
+    if (test->id_count > 0)
+        return true;
+    if (test->spec.endpoint.parent.len > 0)
+        return command_misused(err,
+                               "%.*s requests the children of records of %.*s: give the id of "
+                               "one with --id",
+                               STR_ARG(test->operation), STR_ARG(test->spec.endpoint.parent));
+    return command_misused(err, "%.*s requests records by id: give one with --id",
                            STR_ARG(test->operation));
 }
 

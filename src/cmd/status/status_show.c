@@ -247,6 +247,18 @@ static void print_schedules(const struct view_source_status *source, int64_t now
     }
 }
 
+static void print_doubts(const struct view_source_status *source, FILE *out)
+{
+    for (int i = 0; i < FETCH_DOUBTS; i++) {
+        const struct view_doubt *doubt = &source->doubts[i];
+
+        if (doubt->slices > 0)
+            fprintf(out, "  doubt  %" PRId64 " slice%s %s; the last: task %" PRId64 "\n",
+                    doubt->slices, doubt->slices == 1 ? "" : "s",
+                    view_doubt_text((enum fetch_doubt)i), doubt->task_id);
+    }
+}
+
 static void print_quarantine(const struct view_source_status *source, struct arena *arena,
                              FILE *out)
 {
@@ -300,6 +312,7 @@ static bool print_source(const struct view_source_status *source, int64_t now_us
         return false;
     print_schedules(source, now_us, arena, out);
     print_troubles(source, arena, out);
+    print_doubts(source, out);
     print_quarantine(source, arena, out);
     print_open(source, arena, out);
     fprintf(out, "\n");

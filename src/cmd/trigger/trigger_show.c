@@ -65,6 +65,10 @@ static void add_bounds(struct columns *columns, const struct trigger_slice *row,
                      slice->feed.after.data == NULL ? STR("the beginning") : slice->feed.after);
         columns_cell(columns, STR("as far as it goes"));
         break;
+    case SLICE_FILE:
+        columns_cell(columns, STR("file"));
+        columns_cell(columns, slice->file.len > 0 ? slice->file : STR("the one of its path"));
+        break;
     }
 }
 
@@ -165,6 +169,14 @@ static void explain_feed(const struct plan_feed *feed, struct buf *text)
         buf_printf(text, "changes since that token\n");
 }
 
+static void explain_files(const struct plan_files *files, struct buf *text)
+{
+    if (files->live_task_id != 0)
+        buf_printf(text, "task %" PRId64 " is under way\n", files->live_task_id);
+    else
+        buf_printf(text, "%" PRId64 " file%s\n", files->count, plural(files->count));
+}
+
 bool trigger_print(const struct trigger_shown *shown, struct error *err)
 {
     const struct plan_result *result = shown->result;
@@ -175,6 +187,8 @@ bool trigger_print(const struct trigger_shown *shown, struct error *err)
     buf_init(&text, shown->arena, OUTPUT_BYTES_MAX);
     if (result->feed != NULL)
         explain_feed(result->feed, &text);
+    else if (result->files != NULL)
+        explain_files(result->files, &text);
     else
         window_decision_explain(&result->decision, &text);
     if (!buf_ok(&text, err))
@@ -219,6 +233,9 @@ static void write_slice(struct json_writer *w, const struct trigger_slice *row)
     case SLICE_FEED:
         if (slice->feed.after.data != NULL)
             json_write_member_str(w, STR("after"), slice->feed.after);
+        break;
+    case SLICE_FILE:
+        json_write_member_str(w, STR("file"), slice->file);
         break;
     }
     json_write_member_bool(w, STR("now"), row->is_now);

@@ -2,7 +2,9 @@
  *
  *      event_type  RecordCreated, RecordUpdated, RecordDeleted
  *      key         crossref/works, 10.1000/182   source and endpoint, and the provider's id
- *      wire event  {"source":"crossref","endpoint":"works","id":"10.1000/182","version":3,
+ *      wire event  {"eventId":"019b...","eventType":"RecordUpdated","schemaVersion":1,
+ *                   "occurredAt":"2026-01-02T00:00:00Z",
+ *                   "source":"crossref","endpoint":"works","id":"10.1000/182","version":3,
  *                   "updatedAt":"2026-01-01T00:00:00Z","providerVersion":"2","deleted":false,
  *                   "contentHash":"...","exprHash":"...","fields":{...},
  *                   "lineage":{"scheduleInstanceId":1,"planId":2,...,"batchId":6}}
@@ -21,10 +23,11 @@
  *      body        {"updatedAt":"...","providerVersion":"2","mergedInto":"...","contentHash":"...",
  *                   "fields":{...}}
  *
- * The record's row says source, endpoint and id; the event's own row version and, by its type,
- * whether it is a deletion; the batch's row the lineage, and its plan exprHash. An event that is
- * not a batch's own (struct record_event_cause) has exprHash in its body, and one without a batch
- * its lineage, too. engine/publish/envelope.h makes the wire event of all that.
+ * The record's row says source, endpoint and id; the event's own row its id, type, schema version,
+ * time and version and, by its type, whether it is a deletion; the batch's row the lineage, and its
+ * plan exprHash. An event that is not a batch's own (struct record_event_cause) has exprHash in its
+ * body, and one without a batch its lineage, too. engine/message/envelope.h makes the wire event of
+ * all that.
  */
 #ifndef PATRA_ENGINE_EVENT_RECORD_EVENT_H
 #define PATRA_ENGINE_EVENT_RECORD_EVENT_H

@@ -7,11 +7,18 @@
 #include "engine/export/field_reader.h"
 #include "engine/export/settled.h"
 #include "engine/export/token.h"
+#include "port/store_prune.h"
 
 /* A page: its records, and what fields are derived with. */
 #define PAGE_ARENA_MAX ((size_t)1 << 30)
 
-enum { PAGE_BYTES = 1 << 18, PAGE_RECORDS_FIRST = 32, PAGE_RECORDS_MAX = 1000 };
+/* What fields are read with is many times as large as a payload. */
+enum {
+    PAGE_BYTES = 2 << 20,
+    PAGE_BYTES_FIELDS = 1 << 18,
+    PAGE_RECORDS_FIRST = 32,
+    PAGE_RECORDS_MAX = 1000,
+};
 
 struct exporting {
     const struct export_request *request;
@@ -53,12 +60,17 @@ static bool add(struct exporting *x, const struct record_entry *entry, struct er
     return export_writer_add(&x->writer, &item, err);
 }
 
+static int64_t page_bytes(const struct exporting *x)
+{
+    return x->with_fields ? PAGE_BYTES_FIELDS : PAGE_BYTES;
+}
+
 /* Pages of large records have few of them: PostgreSQL sends a page as a whole. */
 static void fit(struct exporting *x, size_t count, int64_t bytes)
 {
     const int64_t each = count > 0 ? bytes / (int64_t)count + 1 : 1;
 
-    x->limit = PAGE_BYTES / each;
+    x->limit = page_bytes(x) / each;
     if (x->limit < 1)
         x->limit = 1;
     if (x->limit > PAGE_RECORDS_MAX)
@@ -68,24 +80,40 @@ static void fit(struct exporting *x, size_t count, int64_t bytes)
         x->request->listener->page(x->request->listener, x->result);
 }
 
+/* A record whose fields need not be read is written while the store has it at hand: its payload is
+ * not copied. To read fields, the store may be asked for an expression. */
+struct adding {
+    struct record_taker taker; /* first */
+    struct exporting *x;
+    int64_t bytes;
+};
+
+static bool take(struct record_taker *taker, const struct record_entry *entry, struct error *err)
+{
+    struct adding *adding = (struct adding *)taker;
+
+    adding->bytes += entry->bytes;
+    return add(adding->x, entry, err);
+}
+
 static bool export_all(struct exporting *x, struct error *err)
 {
+    struct adding adding = { .taker = { take }, .x = x };
     struct record_walk walk = x->request->walk;
     struct record_entry_list list = { 0 };
     struct str endpoint = { 0 };
 
     walk.with_payload = true;
-    walk.bytes_max = PAGE_BYTES;
+    walk.bytes_max = page_bytes(x);
+    walk.taker = x->with_fields ? NULL : &adding.taker;
     while (!list.is_end) {
-        int64_t bytes = 0;
-
+        adding.bytes = 0;
         arena_reset(&x->page);
         walk.limit = x->limit;
         if (!store_record_walk(x->request->store, &x->page, &walk, &list, err))
             return false;
-        for (size_t i = 0; i < list.count; i++) {
-            bytes += list.items[i].bytes;
-            if (!add(x, &list.items[i], err))
+        for (size_t i = 0; x->with_fields && i < list.count; i++) {
+            if (!take(&adding.taker, &list.items[i], err))
                 return false;
         }
         if (list.count > 0) {
@@ -98,7 +126,7 @@ static bool export_all(struct exporting *x, struct error *err)
         }
         if (x->arena->failed)
             return arena_error(x->arena, err);
-        fit(x, list.count, bytes);
+        fit(x, list.count, adding.bytes);
     }
     return true;
 }
@@ -221,6 +249,23 @@ struct span {
     int64_t upto;
 };
 
+/* Events after the token must all be there; before the export, and after it, because they are
+ * removed while it runs, too. */
+static bool check_pruned(struct exporting *x, const struct span *span, struct error *err)
+{
+    int64_t pruned;
+
+    if (x->request->since.len == 0)
+        return true;
+    if (!store_prune_last(x->request->store, &pruned, err))
+        return false;
+    return pruned <= span->after ||
+           error_set(err, ERROR_REQUEST, "export.token",
+                     "the token is too old: it is at event %" PRId64 ", and events up to %" PRId64
+                     " have been removed; export everything to get a new one",
+                     span->after, pruned);
+}
+
 static bool read_token(struct exporting *x, struct export_token *token, struct span *span,
                        struct error *err)
 {
@@ -239,6 +284,8 @@ static bool read_token(struct exporting *x, struct export_token *token, struct s
                          "the token is at event %" PRId64 ", the store at %" PRId64
                          ": the store is an older copy; export everything to get a new one",
                          span->after, settled.last);
+    if (!check_pruned(x, span, err))
+        return false;
     span->upto = settled.last;
     x->result->is_settled = settled.is_settled;
     token->after = settled.is_settled ? settled.last : span->after;
@@ -253,10 +300,12 @@ static bool run(struct exporting *x, struct error *err)
 
     if (request->with_token && !read_token(x, &token, &span, err))
         return false;
-    if (!open_all(x, err))
+    if (!store_record_read_once(request->store, err) || !open_all(x, err))
         return false;
     if (request->since.len > 0 ? !export_changes(x, span.after, span.upto, err)
                                : !export_all(x, err))
+        return false;
+    if (!check_pruned(x, &span, err))
         return false;
     if (!export_writer_end(&x->writer, err))
         return false;

@@ -3,17 +3,6 @@
 
 enum { POLL_US = 10000 };
 
-static bool share_a_writer(const struct stream_mark *a, const struct stream_mark *b)
-{
-    for (size_t i = 0; i < a->writers.count; i++) {
-        for (size_t k = 0; k < b->writers.count; k++) {
-            if (str_eq(a->writers.items[i], b->writers.items[k]))
-                return true;
-        }
-    }
-    return false;
-}
-
 bool settled_wait(struct arena *arena, const struct settled_request *request,
                   struct settled *settled, struct error *err)
 {
@@ -28,7 +17,7 @@ bool settled_wait(struct arena *arena, const struct settled_request *request,
         (void)clock_sleep_us(request->clock, POLL_US, CLOCK_NO_WAKE);
         if (!store_stream_writers(request->store, arena, &later, err))
             return false;
-        settled->is_settled = !share_a_writer(&first, &later);
+        settled->is_settled = !stream_writers_share(&first.writers, &later.writers);
     }
     return true;
 }

@@ -202,7 +202,8 @@ static bool write_children(struct reslicing *reslicing, struct error *err)
         ok = cut_ids(reslicing, err);
         break;
     case SLICE_FEED:
-        ok = error_set(err, ERROR_FATAL, "reslice.feed", "a feed cannot be re-sliced");
+    case SLICE_FILE:
+        ok = error_set(err, ERROR_FATAL, "reslice.feed", "feeds and files cannot be re-sliced");
         break;
     }
     ok = ok && plan_writer_finish(reslicing->writer, err);

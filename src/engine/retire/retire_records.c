@@ -2,6 +2,7 @@
 #include "core/limits.h"
 #include "engine/event/record_event.h"
 #include "engine/retire/retire.h"
+#include "port/store_child.h"
 
 enum { RECORDS_PER_PAGE = 200, TRIES_MAX = 10 };
 
@@ -127,7 +128,8 @@ bool retire_records(struct store *store, const struct retire_records *request, i
     arena_init(&r.page, PAGE_BYTES_MAX);
     while (ok && (endpoint = source_next_endpoint(request->source, endpoint)) != NULL) {
         r.endpoint = endpoint->endpoint;
-        ok = delete_all(&r, deleted, err);
+        ok = delete_all(&r, deleted, err) &&
+             store_child_forget(store, request->source->registry.code, r.endpoint, err);
     }
     arena_release(&r.page);
     return ok ||

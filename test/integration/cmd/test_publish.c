@@ -113,3 +113,60 @@ TEST(a_service_publishes_what_is_harvested_and_another_takes_over_on_postgres)
 {
     serve(cli_postgres());
 }
+
+/* The token of an export, and the history of a record, after their events are gone. */
+static void retention(const char *store)
+{
+    struct sim sim = SIM_SOURCE_START("--records", "6000");
+    const bool is_postgres = strncmp(store, "postgres", 8) == 0;
+    struct running service;
+    char token[256], id[256];
+    struct run run;
+    int64_t events;
+
+    sim_source_apply(store, &sim, "rate.burst=100");
+    run = RUN("patra", "record", "export", SIM_SOURCE_NAME, "--json", "-o", "/dev/null", "--store",
+              store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    (void)snprintf(token, sizeof(token), "%.*s", STR_ARG(cli_value(run.out, "token")));
+    events = harvested(store, "2026-02-01", "2026-02-03");
+    CHECK_EQ(RUN("patra", "publish", "--once", "--store", store).code, 0, "published");
+    run = RUN("patra", "outbox", "prune", "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "events"), 0, "they are young");
+    sql_run(store, is_postgres
+                       ? "UPDATE ing_stream SET sequenced_at = sequenced_at - interval '8 days'"
+                       : "UPDATE ing_stream SET sequenced_at = sequenced_at - 691200000000");
+    run = RUN("patra", "outbox", "prune", "--keep", "30d", "--dry-run", "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "events"), 0, "kept longer");
+    run = RUN("patra", "outbox", "prune", "--dry-run", "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "events"), events, "all could go");
+    CHECK_EQ(sql_number(store, EVENTS), events, "none did");
+    service = RUN_BEGIN("patra", "serve", "--role", "publisher", "--keep", "7d", "--store", store);
+    for (int ms = 0; ms < WAIT_MS_MAX && sql_number(store, EVENTS) > 0; ms += 20)
+        (void)usleep(20000);
+    CHECK_EQ(stop(&service), 0, "stopped");
+    CHECK_EQ(sql_number(store, EVENTS), 0, "the publisher removes them");
+    run = RUN("patra", "outbox", "prune", "--store", store);
+    CHECK_STR(run.out, STR("0 events removed\n"), "none is left");
+    CHECK_EQ(RUN("patra", "outbox", "prune", "--keep", "30s", "--store", store).code, 2, "too few");
+    run = RUN("patra", "record", "export", SIM_SOURCE_NAME, "--since", token, "-o", "/dev/null",
+              "--store", store);
+    CHECK_EQ(run.code, 4, "cannot be done");
+    CHECK(cli_has(run.talk, "the token is too old"), run.talk.data);
+    run = RUN("patra", "record", "list", SIM_SOURCE_NAME, "--json", "--store", store);
+    (void)snprintf(id, sizeof(id), "%.*s", STR_ARG(cli_value(run.out, "records.0.id")));
+    run = RUN("patra", "record", "show", SIM_SOURCE_NAME, id, "--history", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(cli_has(run.out, "its events are gone"), "says so");
+    sim_stop(&sim);
+}
+
+TEST(old_events_go_and_what_rests_on_them_says_so_on_sqlite)
+{
+    retention(cli_sqlite("retention"));
+}
+
+TEST(old_events_go_and_what_rests_on_them_says_so_on_postgres)
+{
+    retention(cli_postgres());
+}

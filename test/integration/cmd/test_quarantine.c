@@ -1,6 +1,7 @@
 /* patra quarantine, as a user runs it, on SQLite and on PostgreSQL: a harvest from a simulator that
  * spoils a record of every page, then the source is mended. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "run.h"
@@ -103,4 +104,60 @@ TEST(quarantined_records_are_listed_and_settled_on_sqlite)
 TEST(quarantined_records_are_listed_and_settled_on_postgres)
 {
     settle(cli_postgres());
+}
+
+/* ---- bad for a while ---- */
+
+/* The words of a command that a text names, to its end. */
+static void split(struct str text, const char *begin, char *words[8])
+{
+    static char copy[512];
+    const size_t at = str_find(text, str_of(begin));
+    const struct str rest = str_slice(text, at, text.len);
+    struct str line = rest, command;
+
+    REQUIRE(at < text.len, "the command is named");
+    command = str_cut(&line, '\n');
+    (void)snprintf(copy, sizeof(copy), "%.*s", STR_ARG(command));
+    words[0] = strtok(copy, " ");
+    for (int i = 1; i < 8; i++)
+        words[i] = words[i - 1] != NULL ? strtok(NULL, " ") : NULL;
+}
+
+/* The windows are covered, so another harvest does not request them again; status names what does,
+ * and that is enough. */
+static void heal(const char *store)
+{ /* one worker: which responses are bad does not depend on who is faster */
+    struct sim sim =
+        SIM_SOURCE_START("--records", "3000", "--fault", "kind=record_bad_date rate=1 times=4");
+    struct run run;
+    char *words[8];
+
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    apply(store, &sim, "$.updated_at");
+    (void)RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-04",
+              "--workers", "1", "--store", store);
+    (void)RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-04",
+              "--workers", "1", "--store", store);
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
+    CHECK_EQ(run.code, 1, "a person is needed");
+    split(run.out, "patra replay", words);
+    CHECK(words[7] == NULL && words[6] != NULL, "patra replay SOURCE --from A --to B");
+    run =
+        RUN(words[0], words[1], words[2], words[3], words[4], words[5], words[6], "--store", store);
+    CHECK_EQ(run.code, 0, "that command");
+    CHECK(cli_has(RUN("patra", "quarantine", "list", "--store", store).out, "(none)"), "settled");
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
+    CHECK_EQ(run.code, 0, "nobody is needed any more");
+    sim_stop(&sim);
+}
+
+TEST(records_that_were_bad_for_a_while_are_requested_again_on_sqlite)
+{
+    heal(cli_sqlite("heal"));
+}
+
+TEST(records_that_were_bad_for_a_while_are_requested_again_on_postgres)
+{
+    heal(cli_postgres());
 }

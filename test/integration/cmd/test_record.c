@@ -456,3 +456,41 @@ TEST(an_output_that_fails_is_an_error)
     CHECK(cli_has(run.talk, "has closed it"), run.talk.data);
     CHECK(cli_has(run.talk, "code 3"), run.talk.data);
 }
+
+/* ---- options ---- */
+
+TEST(the_output_has_a_long_and_a_short_name)
+{
+    const char *store = cli_sqlite("names.db");
+    const char *folder = new_folder("names");
+    char one[PATH_BYTES], two[PATH_BYTES];
+
+    (void)snprintf(one, sizeof(one), "%s/one.jsonl", folder);
+    (void)snprintf(two, sizeof(two), "%s/two.jsonl", folder);
+    fill(store);
+    CHECK_EQ(RUN("patra", "record", "export", "many", "-o", one, "--store", store).code, 0, "-o");
+    CHECK_EQ(RUN("patra", "record", "export", "many", "--output", two, "--store", store).code, 0,
+             "--output");
+    CHECK_EQ(RUN("/usr/bin/cmp", one, two).code, 0, "the same");
+    CHECK_EQ(RUN("patra", "record", "export", "many", "--o", one, "--store", store).code, 2,
+             "a letter has one dash");
+    CHECK_EQ(RUN("patra", "record", "export", "many", "-x", one, "--store", store).code, 2,
+             "an unknown one");
+    CHECK_EQ(RUN("patra", "record", "export", "many", "-o").code, 2, "without its value");
+}
+
+TEST(a_period_of_changes_that_ends_before_it_begins_is_refused)
+{
+    const char *store = cli_sqlite("period.db");
+    struct run run;
+
+    fill(store);
+    run = RUN("patra", "record", "export", "many", "--changed-after", "2026-03-05",
+              "--changed-before", "2026-03-01", "--store", store);
+    CHECK_EQ(run.code, 2, "wrong options");
+    CHECK(cli_has(run.talk, "2026-03-05 is not before --changed-before 2026-03-01"), run.talk.data);
+    CHECK_EQ(RUN("patra", "record", "export", "many", "--changed-after", "2d", "--changed-before",
+                 "1d", "--store", store)
+                 .code,
+             0, "the other way round");
+}

@@ -109,6 +109,12 @@ static void harvest_in_doubt(const char *store)
                                    : "SELECT count(*) FROM ing_task_run_batch, json_each(stats,"
                                      " '$.doubts') WHERE value = 'lost-next'"),
              1, "and of its last batch");
+    run = RUN("patra", "status", "generic-header", "--store", store);
+    CHECK_EQ(run.code, 0, "it needs nobody");
+    CHECK(cli_has(run.out, "  doubt  1 slice with a full last page and no next"), "the status");
+    run = RUN("patra", "status", "generic-header", "--json", "--store", store);
+    CHECK_STR(cli_value(run.out, "sources.0.doubts.0.doubt"), STR("lost-next"), "for programs");
+    CHECK_EQ(cli_number(run.out, "sources.0.doubts.0.slices"), 1, "how many");
     run = RUN("patra", "plan", "show", "1", "--json", "--store", store);
     CHECK(cli_has(run.out, "a full last page looks like one that lost its next"),
           "a remark of the plan");

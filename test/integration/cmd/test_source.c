@@ -399,6 +399,13 @@ TEST(the_reference_of_the_commands_is_true)
               "docs/commands.md; make it again with patra --reference");
 }
 
+TEST(version_and_completion_can_be_asked_for)
+{
+    CHECK_STR(RUN("patra", "-V").out, RUN("patra", "--version").out, "-V is --version");
+    CHECK_EQ(RUN("patra", "--completion", "tcsh").code, 2, "a shell that it does not know");
+    CHECK_EQ(RUN("patra", "--completion").code, 2, "no shell");
+}
+
 static const char *patra(void)
 {
     static char path[PATH_BYTES];

@@ -68,6 +68,48 @@ TEST(without_a_filter_the_first_date_after_the_window_ends_it_too)
     harvest_since("since-unfiltered", "window.client_filter=false");
 }
 
+/* ---- a total in a header ---- */
+
+/* The body is an array, and X-Total-Count says how many records there are. */
+static void harvest_link(const char *name, const char *fault, int code)
+{
+    const char *store = cli_sqlite(name);
+    struct sim sim = SIM_SOURCE_START("--records", "4000", "--fault", fault);
+    char url[256];
+    struct run run, judged;
+
+    (void)snprintf(url, sizeof(url), "http.base_url=%s", sim.base);
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run =
+        RUN("patra", "source", "apply", "test/data/sim-sources/generic-link.yaml", "--store", store,
+            "--set", url, "--set", "endpoints.records.response.total_header=X-Total-Count");
+    REQUIRE(run.code == 0, run.talk.data);
+    run = RUN("patra", "harvest", "generic-link", SIM_SOURCE_WINDOW, "--store", store);
+    CHECK_EQ(run.code, code, run.out.data);
+    if (code != 0) {
+        sim_stop(&sim);
+        return;
+    }
+    judged = verify(store, &sim, "generic-link");
+    CHECK_EQ(judged.code, 0, judged.out.data);
+    CHECK(cli_number(judged.out, "right") > 100, "there was something to fetch");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task_run_batch WHERE"
+                               " json_extract(response_digest, '$.total') IS NULL"),
+             0, "each page has the total of its header");
+    sim_stop(&sim);
+}
+
+TEST(a_total_in_a_header_counts)
+{
+    harvest_link("total-header", "nth=1000000 kind=empty", 0);
+}
+
+/* The last pages of every list are empty: only the total shows that records are missing. */
+TEST(a_total_in_a_header_shows_what_is_missing)
+{
+    harvest_link("total-header-lost", "path=/generic/link query=page=2 kind=empty_page", 1);
+}
+
 /* ---- pages that lead nowhere ---- */
 
 /* Harvests twice. Neither may take many more requests than the pages up to the fault, which is the

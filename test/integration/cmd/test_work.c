@@ -383,6 +383,35 @@ static void serve_makes_its_store(const char *store)
     CHECK(cli_has(run.talk, "store.newer"), "why");
 }
 
+/* Asks until patra alive says so. */
+static void await_alive(const struct running *running, const char *path, int code)
+{
+    while (RUN("patra", "alive", path, "--within", "1s").code != code)
+        REQUIRE(kill(running->pid, 0) == 0, "it runs");
+}
+
+TEST(a_service_shows_that_it_is_alive_until_it_hangs_or_ends)
+{
+    const char *store = cli_sqlite("alive");
+    struct running running;
+    char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s/alive.sign", test_folder());
+    CHECK_EQ(RUN("patra", "alive", path).code, 1, "not before it serves");
+    running = RUN_BEGIN("patra", "serve", "--init", "--alive-file", path, "--store", store);
+    await_alive(&running, path, 0);
+    REQUIRE(kill(running.pid, SIGSTOP) == 0, "it hangs");
+    await_alive(&running, path, 1);
+    CHECK(cli_has(RUN("patra", "alive", path, "--within", "1s").talk, "the last sign was at 20"),
+          "since when");
+    CHECK_EQ(RUN("patra", "alive", path, "--within", "1h").code, 0, "which may be allowed");
+    REQUIRE(kill(running.pid, SIGCONT) == 0 && kill(running.pid, SIGTERM) == 0, "it ends");
+    CHECK_EQ(run_end(&running).code, 0, "well");
+    CHECK_EQ(RUN("patra", "alive", path, "--within", "1h").code, 1, "and is no longer alive");
+    CHECK_EQ(RUN("patra", "serve", "--alive-file", "/proc/none/x", "--store", store).code, 4,
+             "a file that cannot be written");
+}
+
 TEST(serve_makes_its_store_on_sqlite)
 {
     const char *store = cli_sqlite("made");

@@ -445,3 +445,70 @@ TEST(a_token_of_another_state_or_store_is_refused)
     }
     contract_end();
 }
+
+/* ---- events that were removed ---- */
+
+struct removing {
+    struct export_listener listener; /* first */
+    const char *dsn;
+};
+
+static void remove_meanwhile(struct export_listener *listener, const struct export_result *so_far)
+{
+    (void)so_far;
+    contract_sql(
+        ((struct removing *)listener)->dsn,
+        "UPDATE ing_stream_head SET cursor_id = 1000, horizon_id = 1000, pruned_id = 1000");
+}
+
+static bool export_since(struct store *store, struct str since, struct export_listener *listener,
+                         struct error *err)
+{
+    struct clock clock = system_clock();
+    struct memory_sink memory = { .sink = { .write = memory_write } };
+    const struct export_request request = { .store = store,
+                                            .clock = &clock,
+                                            .format = &EXPORT_JSONL,
+                                            .walk = { .source = STR("crossref") },
+                                            .with_token = true,
+                                            .since = since,
+                                            .sink = &memory.sink,
+                                            .listener = listener };
+    struct export_result result;
+
+    buf_init(&memory.bytes, contract_arena(), (size_t)1 << 20);
+    return export_run(contract_arena(), &request, &result, err);
+}
+
+TEST(a_token_from_before_removed_events_is_refused)
+{
+    const char *dsn = contract_ready_database();
+    struct removing removing = { { remove_meanwhile }, dsn };
+    struct store *store = contract_open(dsn);
+    struct writer writer = { .number = 0, .store = store };
+    const struct record_context context = context_of();
+    struct asked asked = { .store = store };
+    struct seen seen = { 0 };
+    struct record_change change;
+    struct error err = { 0 };
+    struct str token;
+    bool written;
+
+    arena_init(&writer.arena, 1 << 20);
+    change = change_of(&writer, 1);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_record_write(store, &context, &change, 1, &written, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    token = run_export(&asked, &seen, contract_arena()).token;
+    REQUIRE_OK(export_since(store, token, NULL, &err), err);
+    CHECK(!export_since(store, token, &removing.listener, &err), "removed while it ran");
+    CHECK_STR(str_of(err.code), STR("export.token"), err.text);
+    CHECK(!export_since(store, token, NULL, &err), "removed before");
+    CHECK(strstr(err.text, "the token is too old") != NULL, err.text);
+    CHECK_EQ(err.level, ERROR_REQUEST, "no use to try again");
+    contract_sql(dsn, "UPDATE ing_stream_head SET pruned_id = 0");
+    REQUIRE_OK(export_since(store, token, NULL, &err), err);
+    arena_release(&writer.arena);
+    store_close(store);
+    contract_end();
+}

@@ -88,6 +88,14 @@ static int64_t quiet[SIM_SHAPES]; /* requests without a fault */
 
 /* ---- a cell ---- */
 
+/* What is missing is quarantined or signalled, also where slices failed beside that. */
+static bool is_listed(struct harvest *h)
+{
+    size_t missing;
+
+    return harvest_check_shown(h, stage_truth(&stage, h->shape), &missing) == NULL && missing > 0;
+}
+
 /* What was quarantined, and damage that could not be seen, is fetched by a BACKFILL: the later
  * observation wins, whatever the date. Or it was fetched by an UPDATE from another endpoint, which
  * writes the same record differently. */
@@ -98,6 +106,8 @@ static enum outcome heal(struct harvest *h, const struct sim_fault *fault, enum 
     const char *unseen = sim_fault_unseen(h->shape, fault);
 
     *wrong = harvest_verify(h);
+    if (*wrong != NULL && unseen == NULL && is_listed(h))
+        mark = MARK_QUARANTINED;
     if (*wrong != NULL && (unseen != NULL || mark == MARK_QUARANTINED)) {
         harvest_again(h);
         *wrong = !harvest_drain(h)           ? "the BACKFILL does not come to rest"
@@ -214,12 +224,20 @@ static bool is_asked(const char *variable, const char *name)
     return false;
 }
 
+/* Cells that were wrong once. */
+static bool is_remembered(const struct matrix *matrix, size_t s, size_t f)
+{
+    return strcmp(sim_shapes[s].name, "time") == 0 &&
+           strcmp(matrix->faults[f].name, "bad date, lasting") == 0;
+}
+
 static bool is_tried(const struct matrix *matrix, size_t s, size_t f)
 {
     if (!is_asked("MATRIX_SHAPE", sim_shapes[s].name) ||
         !is_asked("MATRIX_FAULT", matrix->faults[f].name))
         return false;
-    if (!is_reduced() || f % SIM_SHAPES == s || (s + 3 * matrix->count / 4) % matrix->count == f)
+    if (!is_reduced() || is_remembered(matrix, s, f) || f % SIM_SHAPES == s ||
+        (s + 3 * matrix->count / 4) % matrix->count == f)
         return true;
     return !TEST_IS_SLOW && ((f + 7) % SIM_SHAPES == s || f == 4);
 }

@@ -41,6 +41,7 @@ static const char FILE_TEXT[] =
     "    path: \"/counts/${join(ids.list, \\\",\\\")}\"\n"
     "    batch: { id_batch_size: 10 }\n"
     "    response: { items: $.items, id: $.id, updated_at: $.updated }\n"
+    "%s"
     "operations:\n"
     "%s\n";
 
@@ -64,6 +65,7 @@ void planning_apply(struct store *store, const struct planning_source *source)
                    source->query != NULL ? source->query : "", source->page != NULL ? ", " : "",
                    source->page != NULL ? source->page : "", source->window != NULL ? ", " : "",
                    source->window != NULL ? source->window : "",
+                   source->endpoints != NULL ? source->endpoints : "",
                    source->operations != NULL ? source->operations : OPERATIONS);
     fault_list_init(&faults, arena);
     if (!source_read(arena, &(struct source_text){ .file = str_of(text) }, &faults, &rows))

@@ -17,6 +17,7 @@ struct planning_source {
     const char *page;       /* e.g. "cap: 1000" */
     const char *query;      /* lines of further parameters of works */
     const char *top;        /* lines at the top of the file */
+    const char *endpoints;  /* lines of further endpoints */
     const char *operations; /* lines of operations; NULL: harvest, backfill, update, metrics */
 };
 

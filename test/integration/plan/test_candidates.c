@@ -6,6 +6,7 @@
 #include "base/instant.h"
 #include "engine/slice/slice_expr.h"
 #include "planning.h"
+#include "port/store_child.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
 #include "rows.h"
@@ -256,6 +257,111 @@ TEST(metrics_are_taken_where_they_are_missing_or_stale)
     CHECK_STR(
         planning_value(planning_slices(store, result.plan_id).items[0].expr_snapshot, "records"),
         STR("counts"), "stored as records of their own");
+    contract_end();
+}
+
+/* ---- children ---- */
+
+static const char PARTS[] = "  parts:\n"
+                            "    role: detail\n"
+                            "    parent: works\n"
+                            "    path: \"/works/${join(ids.list, \\\"\\\")}/parts\"\n"
+                            "    response: { items: $.items, id: $.id, updated_at: $.updated }\n";
+static const struct planning_source CHILDREN = {
+    .window = "lag: 0",
+    .endpoints = PARTS,
+    .operations = "  harvest: { endpoint: works, every: 1h }\n"
+                  "  parts: { operation: update, endpoint: parts, staleness: { after: 7d } }\n",
+};
+
+/* The children of NAME0, NAME1, ... were fetched so many days ago. */
+static void mark_fetched(struct store *store, const char *name, int count, int days_ago,
+                         struct str expr_hash)
+{
+    const struct record_context context = { .source = STR("demo"),
+                                            .endpoint = STR("parts"),
+                                            .expr_hash = expr_hash,
+                                            .observed_us = NOW_US - days_ago * US_PER_DAY };
+    struct str *ids = ARENA_ARRAY(contract_arena(), struct str, (size_t)count);
+    struct error err = { 0 };
+
+    for (int i = 0; i < count; i++)
+        ids[i] = arena_printf(contract_arena(), "%s%d", name, i);
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_child_mark(store, &context, (struct record_ids){ ids, (size_t)count }, &err),
+               err);
+    REQUIRE_OK(store_commit(store, &err), err);
+}
+
+TEST(children_are_fetched_where_they_were_not_or_long_ago)
+{
+    struct store *store = contract_store();
+    const struct plan_request request = planning_request("parts");
+    struct plan_result result;
+    struct id_set ids;
+    struct str harvested, hash;
+
+    planning_apply(store, &CHILDREN);
+    harvested = current_hash(store, "harvest");
+    hash = current_hash(store, "parts");
+    add_records(store, "works", "r", 1200, 1, harvested);
+    add_records(store, "works", "s", 3, 1, harvested);
+    add_records(store, "works", "q", 2, 1, harvested);
+    add_records(store, "parts", "p", 9, 99, hash); /* children are no parents */
+    mark_fetched(store, "r", 1100, 6, hash);
+    mark_fetched(store, "s", 3, 8, hash);
+    mark_fetched(store, "q", 2, 1, str_of(OLD_HASH));
+    result = planning_trigger(store, &request);
+    ids = ids_of(store, result.plan_id);
+    CHECK_EQ(ids.count, 100 + 3 + 2, "missing, stale, and by another query");
+    CHECK(is_each_once(&ids), "each once");
+    CHECK_EQ(times(&ids, "r1150"), 1, "missing");
+    CHECK_EQ(times(&ids, "s1"), 1, "stale");
+    CHECK_EQ(times(&ids, "q1"), 1, "by another query");
+    CHECK_EQ(times(&ids, "r1"), 0, "fetched");
+    CHECK_STR(
+        planning_value(planning_slices(store, result.plan_id).items[0].expr_snapshot, "records"),
+        STR("parts"), "stored as records of their own");
+    CHECK_EQ(planning_trigger(store, &request).ids, 0, "they are under way");
+    contract_end();
+}
+
+TEST(without_staleness_children_are_fetched_once)
+{
+    struct store *store = contract_store();
+    const struct plan_request request = planning_request("parts");
+    struct planning_source source = CHILDREN;
+    struct str harvested, hash;
+
+    source.operations = "  harvest: { endpoint: works, every: 1h }\n"
+                        "  parts: { operation: update, endpoint: parts }\n";
+    planning_apply(store, &source);
+    harvested = current_hash(store, "harvest");
+    hash = current_hash(store, "parts");
+    add_records(store, "works", "r", 5, 1, harvested);
+    mark_fetched(store, "r", 4, 900, hash);
+    CHECK_EQ(planning_trigger(store, &request).ids, 1, "the missing one");
+    contract_end();
+}
+
+TEST(signals_of_children_name_their_parents)
+{
+    struct store *store = contract_store();
+    const struct plan_request request = planning_request("parts");
+    struct plan_result result;
+    struct id_set ids;
+    struct str hash;
+
+    planning_apply(store, &CHILDREN);
+    hash = current_hash(store, "parts");
+    add_records(store, "works", "r", 5, 1, current_hash(store, "harvest"));
+    mark_fetched(store, "r", 5, 1, hash);
+    signal_record(store, "parts", "r3");
+    result = planning_trigger(store, &request);
+    ids = ids_of(store, result.plan_id);
+    CHECK_EQ(ids.count, 1, "only that one");
+    CHECK_EQ(times(&ids, "r3"), 1, "only that one");
+    CHECK_EQ(open_signals(store), 0, "taken up");
     contract_end();
 }
 

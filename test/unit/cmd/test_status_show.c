@@ -32,6 +32,19 @@ TEST(what_is_missing_is_shown_with_its_reason)
           "what failed");
 }
 
+TEST(doubts_are_shown_with_the_task_to_look_at)
+{
+    struct view_status status = well();
+
+    CHECK(!has(printed(&status), "doubt"), "none");
+    source.doubts[FETCH_DOUBT_NEXT] = (struct view_doubt){ 1, 7 };
+    source.doubts[FETCH_DOUBT_REPEATS] = (struct view_doubt){ 3, 9 };
+    CHECK(has(printed(&status), "  doubt  1 slice with a full last page and no next, which may "
+                                "have been lost; the last: task 7\n"
+                                "  doubt  3 slices with ids twice on a page"),
+          "each kind");
+}
+
 TEST(a_screen_shows_who_works_since_when_and_what_failed)
 {
     struct view_status status = well();
@@ -46,7 +59,8 @@ TEST(a_screen_shows_who_works_since_when_and_what_failed)
                   .parked_until_us = INT64_MIN,
                   .day = { .limit = 5000, .used = 3456, .until_us = NOW + US_PER_DAY } },
     };
-    struct quarantine_sum sum = { STR("crossref"), STR("works"), STR("date.missing"), 4, NOW, NOW };
+    struct quarantine_sum sum = { STR("crossref"), STR("works"), STR("date.missing"), 4, NOW, NOW,
+                                  { 0, 0 } };
     struct schedule_view tick = { .operation = STR("harvest"),
                                   .has_last = true,
                                   .last_us = NOW - 50 * US_PER_MINUTE,

@@ -185,6 +185,53 @@ TEST(records_in_quarantine_need_a_person)
     CHECK(has(status.needs.items[0].text, "patra quarantine retry crossref"), "what to do");
 }
 
+/* The records are in windows that are covered, so that no harvest requests them again. */
+TEST(quarantine_names_the_command_that_requests_its_records_again)
+{
+    struct view_status status = well();
+    struct quarantine_sum sums[] = {
+        { .endpoint = STR("works"), .count = 2, .window = { NOW, NOW + US_PER_DAY } },
+        { .endpoint = STR("works"), .count = 1, .window = { 0, 0 } },
+        { .endpoint = STR("work"), .count = 1, .window = { NOW - US_PER_DAY, NOW } },
+    };
+
+    source.quarantine = (struct quarantine_sum_list){ sums + 1, 1 };
+    REQUIRE(needs_of(&status) == 1, "a feed, or by ids");
+    CHECK(!has(status.needs.items[0].text, "is right by now"), "nothing is known");
+
+    status = well();
+    source.quarantine = (struct quarantine_sum_list){ sums, 3 };
+    REQUIRE(needs_of(&status) == 1, "one for all of them");
+    CHECK(has(status.needs.items[0].text,
+              "right by now, run: patra replay crossref --from 2025-12-31T00:00:00Z --to "
+              "2026-01-02T00:00:00Z"),
+          "from the first to the last");
+
+    status = well();
+    source.quarantine = (struct quarantine_sum_list){ sums, 3 };
+    source.open.signals = 3;
+    source.takes_signals = true;
+    REQUIRE(needs_of(&status) == 1, "one for all of them");
+    CHECK(has(status.needs.items[0].text,
+              "run: patra update crossref; for those without an id, patra replay crossref --from"),
+          "an update requests less");
+}
+
+TEST(doubts_are_added_up_by_kind)
+{
+    struct doubted_runs runs[] = { { STR("[\"lost-next\"]"), 2, 5 },
+                                   { STR("[\"lost-next\", \"repeats\"]"), 1, 4 },
+                                   { STR("[\"unheard-of\",\"next\"]"), 1, 3 } };
+    struct view_doubt sums[FETCH_DOUBTS];
+
+    view_doubts_sum(&(struct doubted_runs_list){ runs, 3 }, sums);
+    CHECK_EQ(sums[FETCH_DOUBT_NEXT].slices, 3, "in both");
+    CHECK_EQ(sums[FETCH_DOUBT_NEXT].task_id, 5, "the last");
+    CHECK_EQ(sums[FETCH_DOUBT_REPEATS].slices, 1, "beside another");
+    CHECK_EQ(sums[FETCH_DOUBT_REPEATS].task_id, 4, "its own");
+    CHECK_EQ(sums[FETCH_DOUBT_TOTAL].slices + sums[FETCH_DOUBT_INSTANT].slices, 0, "no other");
+}
+
 TEST(a_gate_says_until_when_and_why_it_is_blocked)
 {
     struct view_gate gate = { .is_configured = true,

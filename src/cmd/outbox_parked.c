@@ -1,0 +1,355 @@
+/* patra outbox parked, retry, skip, pause, resume and seek: what people do with subscriptions. */
+#include <inttypes.h>
+
+#include "cli/columns.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/who.h"
+#include "cmd/outbox.h"
+#include "engine/relay/give_up.h"
+#include "port/store_rate.h"
+#include "view/outbox.h"
+
+enum { LIMIT = 100, LIMIT_MAX = 10000, TRIES = 5 };
+
+static struct offset_key key_of(const struct invocation *invocation)
+{
+    return (struct offset_key){ SUBSCRIPTION_GROUP, str_of(invocation->operands[0]) };
+}
+
+static bool check(const struct invocation *invocation, struct session *session, int64_t *now_us,
+                  struct error *err)
+{
+    const struct view_reader reader = session_reader(session);
+
+    return view_subscription_check(&reader, str_of(invocation->operands[0]), err) &&
+           store_clock(session->store, clock_now_us(&session->clock), now_us, err);
+}
+
+/* ---- parked ---- */
+
+static void print_key(struct columns *columns, const struct parked *parked, int64_t now_us)
+{
+    struct arena *arena = columns->arena;
+    const bool is_stuck = parked->attempts_begun > parked->attempts_ended;
+
+    columns_cell(columns, parked->aggregate_id);
+    columns_cell(columns, parked->aggregate_type);
+    columns_cell(columns, parked->head_version == parked->seen_version
+                              ? arena_printf(arena, "%" PRId64, parked->head_version)
+                              : arena_printf(arena, "%" PRId64 "-%" PRId64, parked->head_version,
+                                             parked->seen_version));
+    columns_i64(columns, parked->attempts_begun);
+    columns_brief(columns, parked->parked_us, now_us);
+    columns_brief(columns, parked->next_retry_us, now_us);
+    columns_note(columns, parked->last_error);
+    if (is_stuck)
+        columns_note(columns, arena_printf(arena, "%" PRId64 " tries never ended",
+                                           parked->attempts_begun - parked->attempts_ended));
+}
+
+static bool print_parked(struct session *session, const struct view_parked_list *list, FILE *out,
+                         struct error *err)
+{
+    static const char *const heads[] = {
+        "KEY", "TYPE", "VERSIONS", "TRIES", "PARKED AT", "NEXT TRY"
+    };
+    const int64_t now_us = clock_now_us(&session->clock);
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct view_parked *parked = &list->items[i];
+        struct columns columns;
+
+        fprintf(out, "%s%.*s\n", i > 0 ? "\n" : "", STR_ARG(parked->subscription));
+        columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
+        for (size_t k = 0; k < parked->keys.count; k++)
+            print_key(&columns, &parked->keys.items[k], now_us);
+        if (!columns_print(&columns, out, err))
+            return false;
+        if (parked->is_full)
+            fprintf(out, "(there may be more: --limit)\n");
+    }
+    if (list->count == 0)
+        fprintf(out, "(none)\n");
+    return true;
+}
+
+static bool parked(const struct invocation *invocation, struct session *session,
+                   enum exit_code *code, struct error *err)
+{
+    const struct view_reader reader = session_reader(session);
+    const char *name = invocation->operand_count > 0 ? invocation->operands[0] : "";
+    struct view_parked_list list;
+    int64_t limit;
+    struct output output;
+
+    (void)code;
+    if (!invocation_number(invocation, "limit", (struct option_range){ 1, LIMIT_MAX, LIMIT },
+                           &limit, err) ||
+        !view_parked(&reader, str_of(name), limit, &list, err))
+        return false;
+    if (!invocation_flag(invocation, "json"))
+        return print_parked(session, &list, invocation->out, err);
+    view_parked_write(output_begin(&output, &session->arena), &list);
+    return output_end(&output, invocation->out, err);
+}
+
+static enum exit_code cmd_parked(const struct invocation *invocation)
+{
+    return session_run(invocation, parked);
+}
+
+const struct command OUTBOX_PARKED = {
+    .name = "parked",
+    .summary = "list the keys that wait",
+    .operands = "[NAME]",
+    .operands_max = 1,
+    .description =
+        "Lists the keys whose event a subscription could not deliver, with the versions that\n"
+        "wait, how often delivery was tried, the last error and the next try; of one\n"
+        "subscription or of all.",
+    .options = { { "limit", "N", "At most this many keys of each subscription (100)." },
+                 { "json", NULL, "Print JSON." },
+                 SESSION_OPTION },
+    .run = cmd_parked,
+};
+
+/* ---- retry ---- */
+
+static bool retry(const struct invocation *invocation, struct session *session,
+                  enum exit_code *code, struct error *err)
+{
+    const bool all = invocation_flag(invocation, "all");
+    struct parked_query query = { .key = key_of(invocation) };
+    int64_t now_us, count;
+
+    (void)code;
+    if (all == (invocation->operand_count > 1))
+        return command_misused(err, "name one KEY, or --all");
+    if (!all)
+        query.aggregate_id = str_of(invocation->operands[1]);
+    if (!check(invocation, session, &now_us, err) ||
+        !store_parked_retry(session->store, &query, now_us, &count, err))
+        return false;
+    if (count == 0 && !all)
+        return error_set(err, ERROR_REQUEST, "parked.unknown", "no key %s of %s is parked",
+                         invocation->operands[1], invocation->operands[0]);
+    fprintf(invocation->out, "%" PRId64 " key%s will be tried now\n", count, count == 1 ? "" : "s");
+    return true;
+}
+
+static enum exit_code cmd_retry(const struct invocation *invocation)
+{
+    return session_run(invocation, retry);
+}
+
+const struct command OUTBOX_RETRY = {
+    .name = "retry",
+    .summary = "try parked keys at once",
+    .operands = "NAME [KEY]",
+    .operands_min = 1,
+    .operands_max = 2,
+    .description =
+        "Lets the relay of subscription NAME try a parked key, or --all of them, without\n"
+        "waiting for the next try; also those whose tries never ended because the relay died.",
+    .options = { { "all", NULL, "Every parked key of the subscription." }, SESSION_OPTION },
+    .run = cmd_retry,
+};
+
+/* ---- skip ---- */
+
+static bool skip(const struct invocation *invocation, struct session *session, enum exit_code *code,
+                 struct error *err)
+{
+    const char *note = invocation_value(invocation, "reason");
+    struct give_up request = { .key = key_of(invocation),
+                               .aggregate_id = str_of(invocation->operands[1]) };
+    struct given_up given = { 0 };
+    bool ok = false;
+
+    (void)code;
+    if (!check(invocation, session, &request.now_us, err))
+        return false;
+    request.reason =
+        arena_printf(&session->arena, "skipped by %.*s%s%s", STR_ARG(who_am_i(&session->arena)),
+                     note != NULL ? ": " : "", note != NULL ? note : "");
+    if (session->arena.failed)
+        return arena_error(&session->arena, err);
+    for (int i = 0; i < TRIES && !ok; i++) {
+        ok = give_up(session->store, &request, &given, err);
+        if (!ok && err->level != ERROR_TRANSIENT)
+            return false;
+    }
+    if (!ok)
+        return false;
+    if (given.keys == 0)
+        return error_set(err, ERROR_REQUEST, "parked.unknown", "no key %s of %s is parked",
+                         invocation->operands[1], invocation->operands[0]);
+    fprintf(invocation->out,
+            "%s: %" PRId64 " event%s given up and kept as dead letters; later ones are delivered\n",
+            invocation->operands[1], given.events, given.events == 1 ? "" : "s");
+    return true;
+}
+
+static enum exit_code cmd_skip(const struct invocation *invocation)
+{
+    return session_run(invocation, skip);
+}
+
+const struct command OUTBOX_SKIP = {
+    .name = "skip",
+    .summary = "give up the events that wait for a parked key",
+    .operands = "NAME KEY",
+    .operands_min = 2,
+    .operands_max = 2,
+    .description =
+        "The events of KEY that wait are not delivered to subscription NAME; each is kept as a\n"
+        "dead letter (ing_dead_letter), with who gave it up and why. The key's next event is\n"
+        "delivered as usual.",
+    .options = { { "reason", "TEXT", "Why; kept with the dead letters." }, SESSION_OPTION },
+    .run = cmd_skip,
+};
+
+/* ---- pause and resume ---- */
+
+static bool set_state(const struct invocation *invocation, struct session *session,
+                      enum subscription_state state, struct str reason, struct error *err)
+{
+    struct subscription_change change = { .name = str_of(invocation->operands[0]),
+                                          .state = state,
+                                          .reason = reason };
+    bool changed;
+
+    if (!check(invocation, session, &change.now_us, err) ||
+        !store_subscription_set_state(session->store, &change, &changed, err))
+        return false;
+    fprintf(invocation->out, "%s: %s%s\n", invocation->operands[0],
+            changed ? "" : (state == SUBSCRIPTION_ACTIVE ? "was not " : "already "),
+            state == SUBSCRIPTION_ACTIVE ? (changed ? "resumed" : "paused") : "paused");
+    return true;
+}
+
+static bool pause_one(const struct invocation *invocation, struct session *session,
+                      enum exit_code *code, struct error *err)
+{
+    const char *note = invocation_value(invocation, "reason");
+    const struct str reason =
+        arena_printf(&session->arena, "paused by %.*s%s%s", STR_ARG(who_am_i(&session->arena)),
+                     note != NULL ? ": " : "", note != NULL ? note : "");
+
+    (void)code;
+    if (session->arena.failed)
+        return arena_error(&session->arena, err);
+    return set_state(invocation, session, SUBSCRIPTION_PAUSED, reason, err);
+}
+
+static enum exit_code cmd_pause(const struct invocation *invocation)
+{
+    return session_run(invocation, pause_one);
+}
+
+const struct command OUTBOX_PAUSE = {
+    .name = "pause",
+    .summary = "hold a subscription",
+    .operands = "NAME",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Events of a paused subscription are not delivered; its position stays, so that it goes\n"
+        "on where it was when it is resumed. Running relays end within some seconds.",
+    .options = { { "reason", "TEXT", "Why; patra outbox status shows it." }, SESSION_OPTION },
+    .run = cmd_pause,
+};
+
+static bool resume_one(const struct invocation *invocation, struct session *session,
+                       enum exit_code *code, struct error *err)
+{
+    (void)code;
+    return set_state(invocation, session, SUBSCRIPTION_ACTIVE, STR(""), err);
+}
+
+static enum exit_code cmd_resume(const struct invocation *invocation)
+{
+    return session_run(invocation, resume_one);
+}
+
+const struct command OUTBOX_RESUME = {
+    .name = "resume",
+    .summary = "let a paused or stopped subscription go on",
+    .operands = "NAME",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Delivers from where the subscription was. One that was stopped by an event which its\n"
+        "bus refuses stops there again, unless the cause is gone or its policy was changed.",
+    .options = { SESSION_OPTION },
+    .run = cmd_resume,
+};
+
+/* ---- seek ---- */
+
+static bool seek_lanes(struct session *session, const struct offset_seek *to, bool is_latest,
+                       struct error *err)
+{
+    int64_t positions[OUTBOX_LANES] = { 0 };
+
+    if (!(is_latest ? store_stream_ends(session->store, positions, err)
+                    : store_stream_begins(session->store, positions, err)))
+        return false;
+    for (int i = 0; i < OUTBOX_LANES; i++) {
+        struct offset_seek seek = *to;
+        bool found;
+
+        seek.lane = i;
+        seek.pos = positions[i];
+        if (!store_offset_seek(session->store, &seek, &found, err))
+            return false;
+    }
+    return true;
+}
+
+static bool seek(const struct invocation *invocation, struct session *session, enum exit_code *code,
+                 struct error *err)
+{
+    const char *to = invocation_value(invocation, "to");
+    const char *reason = invocation_value(invocation, "reason");
+    const bool is_latest = to != NULL && str_eq(str_of(to), STR("latest"));
+    struct offset_seek request = { .key = key_of(invocation),
+                                   .reason = str_of(reason != NULL ? reason : ""),
+                                   .by = who_am_i(&session->arena) };
+
+    (void)code;
+    if (!is_latest && (to == NULL || !str_eq(str_of(to), STR("earliest"))))
+        return command_misused(err, "--to: earliest or latest");
+    if (!check(invocation, session, &request.now_us, err) || !store_begin(session->store, err))
+        return false;
+    if (!seek_lanes(session, &request, is_latest, err) || !store_commit(session->store, err)) {
+        store_rollback(session->store);
+        return false;
+    }
+    fprintf(invocation->out, "%s: goes on with %s\n", invocation->operands[0],
+            is_latest ? "events to come" : "the oldest event of the stream");
+    return true;
+}
+
+static enum exit_code cmd_seek(const struct invocation *invocation)
+{
+    return session_run(invocation, seek);
+}
+
+const struct command OUTBOX_SEEK = {
+    .name = "seek",
+    .summary = "deliver the stream again, or skip what waits",
+    .operands = "NAME",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Moves subscription NAME to the oldest event of the stream, which delivers everything\n"
+        "again, or to its end, which leaves out what waits. Parked keys are forgotten: what is\n"
+        "delivered then is as the stream has it. Who moved it and why is kept in\n"
+        "ing_offset_reset.",
+    .options = { { "to", "PLACE", "earliest or latest." },
+                 { "reason", "TEXT", "Why; kept." },
+                 SESSION_OPTION },
+    .run = cmd_seek,
+};
