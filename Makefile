@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build deps test matrix shapes threads valgrind parquet demo check bench install clean
+.PHONY: build deps test matrix shapes threads valgrind parquet kafka peers demo check bench deb install clean
 
 build:
 	@PREFIX=$(PREFIX) scripts/build build programs
@@ -29,6 +29,12 @@ valgrind:
 parquet:
 	@scripts/parquet
 
+kafka:
+	@scripts/kafka
+
+peers:
+	@scripts/peers $(PEERS)
+
 demo:
 	@scripts/demo
 
@@ -38,10 +44,13 @@ check:
 bench:
 	@scripts/bench
 
+deb:
+	@scripts/deb
+
 install: build
 	@meson configure build --prefix=$(PREFIX)
 	@ninja -C build programs
 	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild --quiet
 
 clean:
-	rm -rf build build-asan build-tsan build-check
+	rm -rf build build-asan build-tsan build-check build-deb build-image

@@ -33,9 +33,15 @@ LIBRARIES = {  # a library's header, and the only folders that may know it
     'curl/curl.h': {'adapter/curl', 'sim'},
     'zlib.h': {'adapter/curl', 'adapter/pack', 'sim'},
     'zstd.h': {'adapter/curl', 'adapter/pack', 'sim'},
+    'nats/': {'adapter/nats'},
     'yaml.h': {'spec'},
     'libxml/': {'data'},
     'openssl/': {'data', 'sim'},
+    'librdkafka/': {'adapter/kafka'},
+    'grpc/': {'adapter/pubsub'},
+    'protobuf-c/': {'adapter/protobuf', 'adapter/pubsub'},
+    'event.pb-c.h': {'adapter/protobuf'},
+    'pubsub.pb-c.h': {'adapter/pubsub'},
 }
 SHARED = {'adapter/sql': {'adapter/sqlite', 'adapter/postgres'}}  # what more than one adapter sees
 SIM_ROOMS = {  # a folder of sim/, and the others that it may include
@@ -62,7 +68,11 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'probe': {'fetch'},
     'guess': set(),
     'event': {'fetch'},
-    'publish': {'event', 'session'},
+    'message': {'event'},
+    'wake': {'session'},
+    'publish': {'wake', 'session'},
+    'relay': {'message', 'wake', 'session'},
+    'import': {'session'},
     'rederive': {'source', 'fetch', 'event'},
     'export': {'source', 'fetch'},
     'update': {'slice'},

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ['README.md', 'ARCHITECTURE.md', 'docs', 'src', 'sim', 'test', 'scripts', 'sql', 'bench', 'share', 'sources']
+FOLDERS = ['README.md', 'ARCHITECTURE.md', 'docs', 'src', 'sim', 'test', 'scripts', 'sql', 'bench', 'share', 'sources', 'debian', 'deploy']
 SKIPPED = ('test/data/', 'test/fuzz/corpus/', 'scripts/check_words.py', 'scripts/dictionaries')
 TEXTS = {'', '.c', '.h', '.md', '.py', '.sh', '.sql', '.js', '.yaml', '.build', '.in'}
 
