@@ -26,14 +26,15 @@ static int64_t leap_now(struct clock *clock)
 {
     struct leap_clock *self = (struct leap_clock *)clock;
 
-    return clock_now_us(&self->inner) + self->leapt_us;
+    return (self->is_still ? self->still_now_us : clock_now_us(&self->inner)) + self->leapt_us;
 }
 
 static int64_t leap_monotonic(struct clock *clock)
 {
     struct leap_clock *self = (struct leap_clock *)clock;
 
-    return clock_monotonic_us(&self->inner) + self->leapt_us;
+    return (self->is_still ? self->still_monotonic_us : clock_monotonic_us(&self->inner)) +
+           self->leapt_us;
 }
 
 static bool leap_sleep(struct clock *clock, int64_t monotonic_us, int wake_fd)
@@ -73,6 +74,15 @@ void stage_open(struct stage *stage, const char *const *options)
                                       .clock = &stage->clock.clock };
     REQUIRE_OK(curl_http_open(NULL, &parts.inner, &err), err);
     REQUIRE_OK(auth_http_open(&parts, &stage->worker, &err), err);
+}
+
+void stage_still(struct stage *stage)
+{
+    struct leap_clock *clock = &stage->clock;
+
+    clock->still_now_us = clock_now_us(&clock->inner);
+    clock->still_monotonic_us = clock_monotonic_us(&clock->inner);
+    clock->is_still = true;
 }
 
 void stage_close(struct stage *stage)

@@ -26,6 +26,9 @@ struct leap_clock {
     struct clock clock; /* first */
     struct clock inner;
     int64_t leapt_us;
+    bool is_still; /* only sleeping takes time */
+    int64_t still_now_us;
+    int64_t still_monotonic_us;
 };
 
 struct stage {
@@ -43,6 +46,10 @@ struct stage {
 
 void stage_open(struct stage *stage, const char *const *options);
 void stage_close(struct stage *stage);
+
+/* From here on only sleeping takes time: what is judged by the client's time does not depend on how
+ * busy the machine is. */
+void stage_still(struct stage *stage);
 /* Of the window that is tried; requested once, because the world does not change. */
 const struct sim_truth *stage_truth(struct stage *stage, const struct sim_shape *shape);
 

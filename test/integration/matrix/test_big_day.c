@@ -121,7 +121,7 @@ static int64_t audit(struct harvest *h)
 TEST(a_day_of_pubmed_above_its_cap_is_harvested_whole_by_ids)
 {
     static const char *const options[] = { BIG_DAY, "--limit",
-                                           "path=/entrez rate=3 burst=1 concurrency=2 slack=50ms",
+                                           "path=/entrez rate=3 burst=1 concurrency=2 slack=1ms",
                                            NULL };
     static const struct edit edits[] = {
         PUBMED_EDITS,
@@ -135,6 +135,7 @@ TEST(a_day_of_pubmed_above_its_cap_is_harvested_whole_by_ids)
     const char *wrong;
 
     stage_open(&stage, options);
+    stage_still(&stage);
     harvest_open(&h, &stage, contract_ready_database(), shape_of("pubmed"), &more);
     harvest_between(&h, DAY, NEXT_DAY);
     harvest_fire(&h, "harvest");
