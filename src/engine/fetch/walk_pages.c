@@ -26,9 +26,11 @@ struct window walk_keep(const struct fetch *fetch)
     return slice->dimension == SLICE_TIME ? slice->query.keep : slice->window;
 }
 
+/* Of parents, any may have none. */
 bool walk_expects_records(const struct fetch *fetch)
 {
-    return fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN;
+    return fetch->mode != WALK_CHILDREN &&
+           fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN;
 }
 
 /* The pages of a slice by page; NULL for all other slices. */

@@ -1,5 +1,6 @@
 /* Children in pages, as a user meets them. In the simulator each record of the world is the child
  * of one other, three to a parent, two on a page; its own books say which must be stored. */
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -59,11 +60,15 @@ TEST(all_pages_of_each_parent_are_requested_once)
 {
     const char *store = cli_sqlite("pages");
     struct sim sim = SIM_SOURCE_START(WORLD);
+    struct run run;
 
+    static_assert(PAGES == 200, "as many requests as pages");
     begin(store, &sim);
-    CHECK_EQ(update(store).code, 0, "the first time");
+    run = update(store);
+    CHECK_EQ(run.code, 0, run.talk.data);
     check_truth(store, &sim);
     CHECK_EQ(sql_number(store, STORED), PAGES, "each page once");
+    CHECK(cli_has(run.out, "requests    200 "), run.out.data);
     CHECK_EQ(update(store).code, 0, "the second time");
     CHECK_EQ(sql_number(store, STORED), PAGES, "nothing was requested");
     sim_stop(&sim);

@@ -99,6 +99,7 @@ static void begin(struct rig *rig, struct answers answers)
     fake_source_begin(&fake, rig, "test/data/sim-sources/generic-child-pages.yaml", "parts", 0);
     fake.spoil = answer;
     rig->slice.dimension = SLICE_ID;
+    rig->slice.expected_records = PARENTS;
     rig->order.ids = ids;
     rig->order.id_count = PARENTS;
     rig->look = look;
@@ -165,6 +166,7 @@ TEST(a_parent_without_children_is_done)
         rig_run(&rig);
         CHECK(!rig.failed, rig.err.text);
         CHECK_EQ(rig.lost.count, 0, "it is not lost");
+        CHECK_EQ(rig.http.sent.count, PAGES * (PARENTS - 1) + 1, "nor requested again");
         CHECK_EQ(marked.count, PARENTS, "it is done");
         CHECK_EQ(rig.ids.count, CHILDREN * (PARENTS - 1), "the others have theirs");
         CHECK_STR(rig.last.verdict.reason, STR("12 ids were requested; 1 of them has no children"),
