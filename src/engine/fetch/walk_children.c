@@ -112,16 +112,18 @@ bool walk_child_page(struct fetch *fetch, struct fetch_batch *batch, struct erro
 {
     struct id_work *ids = &fetch->ids;
     struct id_queue *queue = id_work_queue(ids);
+    bool is_taken;
 
     if (fetch->list == NULL)
         fetch->list = ids->phase;
-    if (!take_page(fetch, batch, err)) {
-        batch->kind = FETCH_DETAILS;
+    is_taken = take_page(fetch, batch, err);
+    batch->kind = FETCH_DETAILS;
+    batch->before = (struct str){ NULL, 0 }; /* lists may have the same tokens, and a run has one */
+    if (!is_taken) {
         fetch->list = NULL;
         return fetch->current != NULL && id_work_recover(fetch, queue, 1, batch, err) &&
                leave_list(fetch, err);
     }
-    batch->kind = FETCH_DETAILS;
     ids->late_in_row = 0;
     if (fetch->list->is_done && !fetch->has_verdict)
         judge(fetch);

@@ -36,22 +36,46 @@ static int parent_of(struct str url)
     return NONE;
 }
 
+/* -1: the URL has no such parameter. */
 static int number_in(struct str url, struct str name)
 {
     const size_t at = str_find(url, name);
     int number = 0;
 
-    REQUIRE(at < url.len, "each page is requested by its number");
+    if (at == url.len)
+        return -1;
     for (size_t i = at + name.len; i < url.len && url.data[i] >= '0' && url.data[i] <= '9'; i++)
         number = number * 10 + url.data[i] - '0';
     return number;
+}
+
+/* From 1; by its number, its place or a token, without which it is the first. */
+static int page_of(struct str url)
+{
+    const int page = number_in(url, STR("page=")), offset = number_in(url, STR("offset="));
+    const int token = number_in(url, STR("token=t"));
+
+    if (page >= 0)
+        return page;
+    if (offset >= 0)
+        return offset / PAGE + 1;
+    return token >= 0 ? token : 1;
+}
+
+static size_t write_next(char *at, size_t room, int parent, int next, int last)
+{
+    if (next > last)
+        return (size_t)snprintf(at, room, ",\"token\":null,\"next\":null}");
+    return (size_t)snprintf(at, room,
+                            ",\"token\":\"t%d\",\"next\":\"" BASE "/records/%s/parts?token=t%d\"}",
+                            next, names[parent], next);
 }
 
 static bool answer(struct fake_source *self, int n, struct scripted_reply *reply)
 {
     static char body[4096];
     const struct str url = self->rig->http.sent.items[self->rig->http.sent.count - 1].url;
-    const int parent = parent_of(url), page = number_in(url, STR("page="));
+    const int parent = parent_of(url), page = page_of(url);
     const bool is_odd = how.odd != NONE && parent >= how.odd && parent < how.odd_end;
     const int children = is_odd ? how.children : CHILDREN;
     int64_t total = is_odd && how.total > 0 ? how.total : children;
@@ -72,7 +96,8 @@ static bool answer(struct fake_source *self, int n, struct scripted_reply *reply
                                 "%s{\"id\":\"c%d-%d\",\"updated_at\":\"2026-01-01T00:00:00Z\","
                                 "\"version\":1,\"deleted\":false,\"title\":\"t\"}",
                                 i % PAGE > 0 ? "," : "", parent, i);
-    len += (size_t)snprintf(body + len, sizeof(body) - len, "],\"total\":%lld}", (long long)total);
+    len += (size_t)snprintf(body + len, sizeof(body) - len, "],\"total\":%lld", (long long)total);
+    len += write_next(body + len, sizeof(body) - len, parent, page + 1, (children + 1) / PAGE);
     *reply = (struct scripted_reply){ .status = 200, .body = { body, len } };
     return true;
 }
@@ -86,7 +111,7 @@ static void look(struct rig *rig, struct fetch *fetch, const struct fetch_batch 
     }
 }
 
-static void begin(struct rig *rig, struct answers answers)
+static void begin_by(struct rig *rig, const char *way, struct answers answers)
 {
     how = answers;
     if (how.odd_end == 0)
@@ -96,13 +121,18 @@ static void begin(struct rig *rig, struct answers answers)
         (void)snprintf(names[i], sizeof(names[i]), "r%03d", i);
         ids[i] = str_of(names[i]);
     }
-    fake_source_begin(&fake, rig, "test/data/sim-sources/generic-child-pages.yaml", "parts", 0);
+    fake_source_begin(&fake, rig, "test/data/fetch/child-pages.yaml", way, 0);
     fake.spoil = answer;
     rig->slice.dimension = SLICE_ID;
     rig->slice.expected_records = PARENTS;
     rig->order.ids = ids;
     rig->order.id_count = PARENTS;
     rig->look = look;
+}
+
+static void begin(struct rig *rig, struct answers answers)
+{
+    begin_by(rig, "page", answers);
 }
 
 static bool is_marked(int parent)
@@ -114,41 +144,58 @@ static bool is_marked(int parent)
     return false;
 }
 
+static const struct {
+    const char *way;
+    bool is_scroll; /* a list that was left in the middle is read from its beginning */
+} ways[] = {
+    { "page", false },  { "offset", false }, { "token", false },
+    { "scroll", true }, { "url", false },
+};
+
 TEST(each_parents_list_is_walked_to_its_end)
 {
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        const char *way = ways[i].way;
+        struct rig rig;
+
+        begin_by(&rig, way, (struct answers){ .odd = NONE });
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.http.sent.count, PAGES * PARENTS, way);
+        CHECK_EQ(rig.ids.count, CHILDREN * PARENTS, way);
+        CHECK_EQ(marked.count, PARENTS, way);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, way);
+        CHECK_STR(rig.last.verdict.reason, STR("12 ids were requested"), way);
+        rig_release(&rig);
+    }
+}
+
+static void stop_and_resume(const char *way, int stop, int again)
+{
+    char label[64];
     struct rig rig;
 
-    begin(&rig, (struct answers){ .odd = NONE });
+    (void)snprintf(label, sizeof(label), "%s, after batch %d", way, stop);
+    begin_by(&rig, way, (struct answers){ .odd = NONE });
+    rig.gate.no_prefetch = true;
+    rig.stop_after = stop;
     rig_run(&rig);
+    CHECK_EQ(marked.count, (size_t)(stop / PAGES), label);
+    rig.stop_after = 0;
+    rig_resume(&rig);
     CHECK(!rig.failed, rig.err.text);
-    CHECK_EQ(rig.http.sent.count, PAGES * PARENTS, "each page once");
-    CHECK_EQ(rig.ids.count, CHILDREN * PARENTS, "all children");
-    CHECK_EQ(marked.count, PARENTS, "each parent is done, once");
-    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "done");
-    CHECK_STR(rig.last.verdict.reason, STR("12 ids were requested"), "reason");
+    CHECK_EQ(rig.http.sent.count, PAGES * PARENTS + again, label);
+    CHECK_EQ(rig.ids.count, CHILDREN * PARENTS, label);
+    CHECK_EQ(marked.count, PARENTS, label);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, label);
     rig_release(&rig);
 }
 
 TEST(a_walk_that_ends_anywhere_goes_on_within_the_list_of_a_parent)
 {
-    for (int stop = 1; stop < PAGES * PARENTS; stop++) {
-        char label[32];
-        struct rig rig;
-
-        (void)snprintf(label, sizeof(label), "after batch %d", stop);
-        begin(&rig, (struct answers){ .odd = NONE });
-        rig.gate.no_prefetch = true;
-        rig.stop_after = stop;
-        rig_run(&rig);
-        CHECK_EQ(marked.count, (size_t)(stop / PAGES), label);
-        rig.stop_after = 0;
-        rig_resume(&rig);
-        CHECK(!rig.failed, rig.err.text);
-        CHECK_EQ(rig.http.sent.count, PAGES * PARENTS, label);
-        CHECK_EQ(rig.ids.count, CHILDREN * PARENTS, label);
-        CHECK_EQ(marked.count, PARENTS, label);
-        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, label);
-        rig_release(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        for (int stop = 1; stop <= 2 * PAGES; stop++)
+            stop_and_resume(ways[i].way, stop, ways[i].is_scroll ? stop % PAGES : 0);
     }
 }
 
@@ -193,6 +240,22 @@ TEST(a_parent_one_of_whose_pages_is_refused_is_not_done)
         CHECK(!is_marked(4), "that one is not");
         rig_release(&rig);
     }
+}
+
+/* The rig sees to it that no token is reported twice: a run's row has each once. */
+TEST(lists_may_have_the_same_tokens)
+{
+    struct rig rig;
+
+    begin_by(
+        &rig, "token",
+        (struct answers){ .odd = 4, .odd_end = 6, .children = CHILDREN, .status = 400, .page = 2 });
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.lost.count, 2, "two are refused");
+    CHECK_EQ(marked.count, PARENTS - 2, "the others are done");
+    CHECK_EQ(rig.befores.count, 0, "no token is reported");
+    rig_release(&rig);
 }
 
 TEST(a_list_with_fewer_children_than_its_total_does_not_end_its_parent)
