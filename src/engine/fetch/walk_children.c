@@ -10,11 +10,9 @@
  * fetch->list is the phase while a list is walked, and NULL between two parents. What fails a page
  * for good fails its parent, as a request for an id would (walk_ids.c), and the next parent
  * follows. A checkpoint has the parent and the page. What limits one list (sweeps, restarts,
- * requests per page) begins anew with each parent.
+ * requests per page) begins again with each parent.
  */
 #include "engine/fetch/walk.h"
-
-#include <inttypes.h>
 
 struct exchange_request walk_child_request(struct fetch *fetch)
 {

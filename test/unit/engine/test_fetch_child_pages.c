@@ -269,7 +269,7 @@ TEST(a_list_with_fewer_children_than_its_total_does_not_end_its_parent)
     CHECK_STR(rig.lost.items[0], STR("r004 failed"), "that one");
     CHECK_EQ(marked.count, PARENTS - 1, "the others are done");
     CHECK(!is_marked(4), "that one is not");
-    CHECK_EQ(rig.last.verdict.kind, FETCH_SHORTFALL, "and it is told");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_SHORTFALL, "and it is reported");
     rig_release(&rig);
 }
 
@@ -282,7 +282,7 @@ TEST(a_list_without_an_end_costs_few_requests_and_does_not_end_its_parent)
     CHECK(!rig.failed, rig.err.text);
     CHECK(!is_marked(4), "it is not done");
     CHECK_EQ(marked.count, PARENTS - 1, "the others are");
-    CHECK_EQ(rig.last.verdict.kind, FETCH_SHORTFALL, "it is told");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_SHORTFALL, "it is reported");
     CHECK(rig.http.sent.count < 3 * PAGES * PARENTS, "few requests");
     rig_release(&rig);
 }
