@@ -5,7 +5,7 @@
  *      /generic/page1?page=&size=          /generic/header    token in a response header
  *      /generic/link?page=&size=           /generic/time      ?from= again, from the last date
  *      /generic/records/ID                 /generic/single    everything in one response
- *      /generic/records/ID/parts           the children of a record
+ *      /generic/records/ID/parts           the children of a record; ?page=&size= in pages, from 1
  *      /generic/changes, /generic/sync     feeds: protocol_feed.c
  *
  * All take from= and to=, half-open, on updated_at (or field=created), and respond in the order of
@@ -19,7 +19,7 @@
 #include "sim/util/api_date.h"
 #include "sim/util/encode.h"
 
-enum { SIZE_PRESET = 100, SIZE_MAX_ = 1000, SINGLE_MAX = 100000 };
+enum { SIZE_PRESET = 100, SIZE_MAX_ = 1000, SINGLE_MAX = 100000, PARTS = 3 };
 
 #define JSON STR("application/json")
 
@@ -336,27 +336,42 @@ static bool single_record(struct sim_world *world, struct http_call *call, struc
 /* The children of record n are the records 3n, 3n + 1 and 3n + 2: so each record of the world is
  * the child of one. Of those for which there are none, every other one has an empty list instead of
  * a 404. */
+static size_t find_parts(const struct corpus *corpus, uint32_t record, int64_t now_us,
+                         uint32_t versions[PARTS])
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < PARTS && record * PARTS + i < corpus->count; i++) {
+        versions[count] = corpus_current(corpus, record * PARTS + i, now_us);
+        count += versions[count] != CORPUS_NONE;
+    }
+    return count;
+}
+
 static bool parts_of(struct sim_world *world, struct http_call *call, struct str name,
                      struct error *err)
 {
     const struct corpus *corpus = world_corpus(world);
     const struct body_form *form = body_form_find(STR("generic"));
+    uint32_t record, version = CORPUS_NONE, versions[PARTS];
+    size_t count, skip, number = 1, size = PARTS;
     struct buf *out;
-    uint32_t record, version = CORPUS_NONE;
-    size_t count = 0;
 
     if (id_parse(ID_GENERIC, name, corpus->count, &record))
         version = corpus_current(corpus, record, call->now_us);
-    if (version == CORPUS_NONE || (record >= (corpus->count + 2) / 3 && record % 2 == 0))
+    if (version == CORPUS_NONE ||
+        (record >= (corpus->count + PARTS - 1) / PARTS && record % 2 == 0))
         return fail(call, 404, STR("not_found"), STR("there are no parts"), err);
+    if (!take_number(call, STR("page"), &number) || !take_number(call, STR("size"), &size) ||
+        number == 0 || size == 0)
+        return fail(call, 400, STR("bad_request"), STR("page and size are above 0"), err);
+    count = find_parts(corpus, record, call->now_us, versions);
+    skip = page_skip(call, (number - 1) * size, size);
     out = page_begin(call, JSON);
     buf_add(out, STR("{\"items\":["));
-    for (uint32_t i = 0; i < 3 && record * 3 + i < corpus->count; i++) {
-        version = corpus_current(corpus, record * 3 + i, call->now_us);
-        if (version == CORPUS_NONE)
-            continue;
-        buf_add(out, count++ > 0 ? STR(",") : STR(""));
-        body_write(form, world, out, version, page_flaw(call, i, 3));
+    for (size_t i = 0; i < page_count(call, size) && skip + i < count; i++) {
+        buf_add(out, i > 0 ? STR(",") : STR(""));
+        body_write(form, world, out, versions[skip + i], page_flaw(call, i, size));
     }
     buf_printf(out, "],\"total\":%zu}", page_total(call, count));
     return buf_ok(out, err);

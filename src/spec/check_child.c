@@ -37,6 +37,23 @@ static void check_not_details(const struct check *check)
     }
 }
 
+/* Each parent's list is walked by itself, and has no window. */
+static void check_pages(const struct check *check)
+{
+    if (check->page_type == PAGINATION_TIME || check->page_type == PAGINATION_ID) {
+        check_error(check, "spec.parent.pages", "page.type",
+                    "must be single, page, offset, token or url: the list of a parent has no "
+                    "window");
+        check_hint(check, "request the pages by number, offset, token or url, or everything at "
+                          "once (single)");
+    } else if (check->page_type >= 0 && check->page_type != PAGINATION_SINGLE &&
+               resolution_number(&check->in, "batch.id_batch_size") > 1) {
+        check_error(check, "spec.parent.pages", "batch.id_batch_size",
+                    "must be 1: the pages of several parents are lists of their own");
+        check_hint(check, "remove it: it is 1 unless it is set");
+    }
+}
+
 void check_child(const struct check *check)
 {
     if (check_is_missing(check, "parent") || check->role < 0)
@@ -49,10 +66,5 @@ void check_child(const struct check *check)
     }
     check_parent(check, resolution_text(&check->in, "parent"));
     check_not_details(check);
-    if (check->page_type < 0 || check->page_type == PAGINATION_SINGLE)
-        return;
-    check_error(check, "spec.parent.pages", "page.type",
-                "must be single: the children of a parent are read from one response");
-    check_hint(check, "remove it, request as many at once as the source gives, and write "
-                      "response.total, so that a parent with more of them is noticed");
+    check_pages(check);
 }

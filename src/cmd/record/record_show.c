@@ -6,6 +6,7 @@
 #include "cli/session.h"
 #include "cmd/record/record.h"
 #include "data/json.h"
+#include "data/json_write.h"
 #include "view/record.h"
 
 static void print_instant(FILE *out, const char *label, int64_t at_us)
@@ -44,12 +45,30 @@ static void print_state(const struct view_record *view, FILE *out)
     fprintf(out, "  %-11s %zu\n", "bytes", record->payload.len);
 }
 
+/* A text as people write it: without \/ and \u00e9. Anything else as it came. */
+static bool value_of(const struct json_doc *doc, struct json_node value, struct arena *arena,
+                     struct str *shown, struct error *err)
+{
+    struct str text;
+    struct buf out;
+
+    *shown = json_raw(doc, value);
+    if (json_type(doc, value) != JSON_STRING)
+        return true;
+    if (!json_string(doc, value, arena, &text, err))
+        return false;
+    buf_init(&out, arena, 6 * text.len + 2);
+    json_quote(&out, text);
+    *shown = buf_str(&out);
+    return buf_ok(&out, err);
+}
+
 static bool print_fields(const struct derived_fields *fields, struct arena *arena, FILE *out,
                          struct error *err)
 {
     struct json_doc doc;
     struct json_iter it;
-    struct str name;
+    struct str name, value;
 
     if (fields->json.len == 0) {
         fprintf(out, "\nno fields: %.*s\n", STR_ARG(fields->missing));
@@ -59,9 +78,10 @@ static bool print_fields(const struct derived_fields *fields, struct arena *aren
         return false;
     fprintf(out, "\nfields\n");
     for (it = json_each(&doc, json_root(&doc)); json_next(&it);) {
-        if (!json_string(&doc, it.name, arena, &name, err))
+        if (!json_string(&doc, it.name, arena, &name, err) ||
+            !value_of(&doc, it.value, arena, &value, err))
             return false;
-        fprintf(out, "  %-11.*s %.*s\n", STR_ARG(name), STR_ARG(json_raw(&doc, it.value)));
+        fprintf(out, "  %-11.*s %.*s\n", STR_ARG(name), STR_ARG(value));
     }
     return true;
 }

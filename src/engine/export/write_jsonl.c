@@ -10,45 +10,85 @@
 #include "data/json_write.h"
 #include "engine/export/writer.h"
 
-static bool nothing(struct export_writer *writer, struct error *err)
+/* What the lines of an endpoint begin with: {"source":...,"endpoint":...,"id": */
+struct jsonl {
+    struct buf endpoint;
+    struct buf head;
+};
+
+static bool begin(struct export_writer *writer, struct error *err)
+{
+    struct jsonl *jsonl = ARENA_NEW(&writer->arena, struct jsonl);
+
+    if (jsonl == NULL)
+        return arena_error(&writer->arena, err);
+    buf_init(&jsonl->endpoint, &writer->arena, writer->out.limit);
+    buf_init(&jsonl->head, &writer->arena, writer->out.limit);
+    writer->own = jsonl;
+    return true;
+}
+
+static bool end(struct export_writer *writer, struct error *err)
 {
     (void)writer;
     (void)err;
     return true;
 }
 
-static void add_instant(struct buf *out, int64_t at_us)
+static bool add_head(struct export_writer *writer, struct str endpoint, struct error *err)
 {
-    char text[INSTANT_TEXT_MAX];
+    struct jsonl *jsonl = writer->own;
+    struct buf *head = &jsonl->head;
 
-    buf_add_char(out, '"');
-    buf_add(out, (struct str){ text, instant_format(at_us, text) });
-    buf_add_char(out, '"');
+    if (head->len == 0 || !str_eq(buf_str(&jsonl->endpoint), endpoint)) {
+        buf_clear(&jsonl->endpoint);
+        buf_add(&jsonl->endpoint, endpoint);
+        buf_clear(head);
+        buf_add(head, STR("{\"source\":"));
+        json_quote(head, writer->shape.source);
+        buf_add(head, STR(",\"endpoint\":"));
+        json_quote(head, endpoint);
+        buf_add(head, STR(",\"id\":"));
+        if (!buf_ok(&jsonl->endpoint, err) || !buf_ok(head, err))
+            return false;
+    }
+    buf_add(&writer->out, buf_str(head));
+    return true;
 }
 
-/* By hand: there are millions of them, and all names are known. */
-static void add_envelope(struct buf *out, const struct export_writer *writer,
-                         const struct record_entry *entry)
+static char *put(char *at, struct str text)
 {
-    buf_add(out, STR("{\"source\":"));
-    json_quote(out, writer->shape.source);
-    buf_add(out, STR(",\"endpoint\":"));
-    json_quote(out, entry->endpoint);
-    buf_add(out, STR(",\"id\":"));
+    memcpy(at, text.data, text.len);
+    return at + text.len;
+}
+
+static char *put_instant(char *at, int64_t at_us)
+{
+    *at++ = '"';
+    at += instant_format(at_us, at);
+    *at++ = '"';
+    return at;
+}
+
+/* By hand, in few pieces: there are millions of them, and all names are known. */
+static void add_state(struct buf *out, const struct record_entry *entry)
+{
+    char text[64 + 2 * INSTANT_TEXT_MAX], *at = text;
+
     json_quote(out, entry->provider_id);
     buf_add(out, STR(",\"version\":"));
     buf_add_i64(out, entry->version);
-    if (entry->has_updated) {
-        buf_add(out, STR(",\"updatedAt\":"));
-        add_instant(out, entry->updated_us);
-    }
+    if (entry->has_updated)
+        at = put_instant(put(at, STR(",\"updatedAt\":")), entry->updated_us);
     if (entry->provider_version.len > 0) {
+        buf_add(out, (struct str){ text, (size_t)(at - text) });
+        at = text;
         buf_add(out, STR(",\"providerVersion\":"));
         json_quote(out, entry->provider_version);
     }
-    buf_add(out, STR(",\"createdAt\":"));
-    add_instant(out, entry->created_us);
-    buf_add(out, entry->is_deleted ? STR(",\"deleted\":true") : STR(",\"deleted\":false"));
+    at = put_instant(put(at, STR(",\"createdAt\":")), entry->created_us);
+    at = put(at, entry->is_deleted ? STR(",\"deleted\":true") : STR(",\"deleted\":false"));
+    buf_add(out, (struct str){ text, (size_t)(at - text) });
 }
 
 static bool has_break(struct str json)
@@ -99,7 +139,9 @@ static bool add_record(struct export_writer *writer, const struct export_item *i
 {
     struct buf *out = &writer->out;
 
-    add_envelope(out, writer, item->entry);
+    if (!add_head(writer, item->entry->endpoint, err))
+        return false;
+    add_state(out, item->entry);
     if (!item->entry->is_deleted && writer->shape.with_fields) {
         buf_add(out, STR(",\"fields\":"));
         if (!add_line(out, item->arena, item->fields.len > 0 ? item->fields : STR("null"), err))
@@ -113,7 +155,7 @@ static bool add_record(struct export_writer *writer, const struct export_item *i
 
 const struct export_format EXPORT_JSONL = {
     .name = "jsonl",
-    .begin = nothing,
+    .begin = begin,
     .record = add_record,
-    .end = nothing,
+    .end = end,
 };

@@ -86,6 +86,7 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_IDS, "refused", .number = &c->refused },
         { SCOPE_IDS, "failed", .number = &c->failed },
         { SCOPE_IDS, "childless", .number = &c->childless },
+        { SCOPE_IDS, "doubts", .number = &c->doubts },
         { SCOPE_FEED, "isFull", .flag = &c->feed.is_full },
         { SCOPE_FEED, "fullUs", .number = &c->feed.full_us },
         { SCOPE_FEED, "isBridged", .flag = &c->feed.is_bridged },

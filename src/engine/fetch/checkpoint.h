@@ -65,6 +65,7 @@ struct checkpoint {
     int64_t refused;
     int64_t failed;
     int64_t childless; /* parents without children */
+    int64_t doubts;    /* of the lists of parents */
     int64_t requests;
     int64_t records;
     int64_t spent; /* requests for pages, and the pages of the longest sweep (fetch_spending) */

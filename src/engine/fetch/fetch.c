@@ -31,11 +31,20 @@ static bool open_phase(struct fetch *fetch, struct phase *phase,
            walk_pages_init(fetch, phase, err);
 }
 
+/* Of children. The records of ids are in one response. */
+static bool has_child_pages(const struct fetch *fetch)
+{
+    const struct phase *phase = &fetch->phases[0];
+
+    return phase->endpoint->parent.len > 0 && phase->rules.type != PAGINATION_SINGLE;
+}
+
 static void choose_mode(struct fetch *fetch)
 {
     if (fetch->order.slice->dimension == SLICE_ID) {
-        fetch->mode = WALK_BY_ID;
+        fetch->mode = has_child_pages(fetch) ? WALK_CHILDREN : WALK_BY_ID;
         fetch->ids.phase = &fetch->phases[0];
+        fetch->order.family = (struct walk_budget){ 0 }; /* each parent has a budget of its own */
         return;
     }
     fetch->list = &fetch->phases[0];
@@ -79,6 +88,7 @@ static bool write_checkpoint(struct fetch *fetch, struct error *err)
         .refused = ids->lost_refused,
         .failed = ids->lost_failed,
         .childless = ids->childless,
+        .doubts = ids->doubts,
         .requests = fetch->totals.requests,
         .records = fetch->totals.records,
         .spent = fetch->totals.spent,
@@ -118,6 +128,7 @@ static bool resume_ids(struct id_work *ids, struct arena *arena,
     ids->lost_refused = checkpoint->refused;
     ids->lost_failed = checkpoint->failed;
     ids->childless = checkpoint->childless;
+    ids->doubts = checkpoint->doubts;
     ids->late_end = checkpoint->late.count;
     return resume_queue(&ids->again, arena, checkpoint->again, err) &&
            resume_queue(&ids->late, arena, checkpoint->late, err);
@@ -162,6 +173,8 @@ static bool resume(struct fetch *fetch, struct error *err)
     phase->is_done = checkpoint.is_listed;
     phase->end = checkpoint.end;
     phase->state = checkpoint.page;
+    if (fetch->mode == WALK_CHILDREN && (phase->state.number > 0 || phase->proof.pages > 0))
+        fetch->list = phase; /* in the middle of a parent's list */
     return phase->state.token.data == NULL || phase_set_token(phase, phase->state.token, err);
 }
 
@@ -240,14 +253,16 @@ void fetch_close(struct fetch *fetch)
 
 /* ---- steps ---- */
 
-enum step { STEP_NONE, STEP_PAGE, STEP_BULK, STEP_IDS, STEP_DEFERRED };
+enum step { STEP_NONE, STEP_PAGE, STEP_BULK, STEP_IDS, STEP_CHILDREN, STEP_DEFERRED };
 
 static enum step next_step(const struct fetch *fetch)
 {
     const bool is_listed = fetch->list == NULL || fetch->list->is_done;
 
+    if (fetch->mode == WALK_CHILDREN && !is_listed)
+        return STEP_CHILDREN;
     if (id_work_is_due(&fetch->ids, is_listed))
-        return STEP_IDS;
+        return fetch->mode == WALK_CHILDREN ? STEP_CHILDREN : STEP_IDS;
     if (!is_listed)
         return fetch->mode == WALK_BULK ? STEP_BULK : STEP_PAGE;
     return id_work_has_deferred(&fetch->ids) ? STEP_DEFERRED : STEP_NONE;
@@ -270,6 +285,8 @@ static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct err
         return walk_bulk_batch(fetch, batch, err);
     case STEP_IDS:
         return walk_id_batch(fetch, batch, err);
+    case STEP_CHILDREN:
+        return walk_child_page(fetch, batch, err);
     case STEP_DEFERRED:
         batch->kind = FETCH_DETAILS;
         return id_work_fail_deferred(&fetch->ids, err);
@@ -290,7 +307,9 @@ static void prefetch_next(struct fetch *fetch)
         return; /* the stream is open */
     if (step == STEP_IDS)
         request = id_work_request(&fetch->ids);
-    else if (step == STEP_DEFERRED || !fetch->list->rules.replayable)
+    else if (step == STEP_CHILDREN)
+        request = walk_child_request(fetch);
+    if (step == STEP_DEFERRED || (step != STEP_IDS && !request.phase->rules.replayable))
         return; /* if we died, the page of a scroll would be lost */
     prefetch_start(fetch, &request);
 }

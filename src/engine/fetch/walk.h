@@ -6,6 +6,7 @@
  *      walk_pages.c      pages: repeated requests, sweeps, restarts, smaller pages
  *      walk_history.c    a search whose result the source keeps, before the pages that list it
  *      walk_ids.c        ids: batches of them, halves of batches, second tries
+ *      walk_children.c   parents, each with pages of children
  *      walk_pace.c       pages that are large or slow
  *      walk_verdict.c    the end of a walk and what it amounts to
  *      feed.c            feeds: where they begin, how far they came
@@ -17,6 +18,7 @@
  *      WALK_IDS       phases[0] lists ids, phases[1] gets the records of these ids
  *      WALK_HISTORY   phases[0] searches, once; phases[1] lists the records of that search
  *      WALK_BY_ID     phases[0] gets the records of the order's ids
+ *      WALK_CHILDREN  phases[0] lists the children of each of the order's ids
  *      WALK_BULK      phases[0] reads a file of records
  */
 #ifndef PATRA_ENGINE_FETCH_WALK_H
@@ -34,7 +36,7 @@
 #include "engine/fetch/proof.h"
 #include "engine/fetch/request.h"
 
-enum walk_mode { WALK_PAGES, WALK_IDS, WALK_HISTORY, WALK_BY_ID, WALK_BULK };
+enum walk_mode { WALK_PAGES, WALK_IDS, WALK_HISTORY, WALK_BY_ID, WALK_CHILDREN, WALK_BULK };
 
 struct phase {
     const struct spec_endpoint *endpoint;
@@ -59,7 +61,8 @@ struct exchange_request {
     bool ids_only;         /* the items of the response are ids */
     const struct str *ids; /* whose records are requested */
     size_t id_count;
-    bool is_stream; /* a success has a stream in place of a response that is read */
+    bool is_child_page; /* of the list of the one parent in `ids` */
+    bool is_stream;     /* a success has a stream in place of a response that is read */
     struct http_header extra[2];
     size_t extra_count;
 };
@@ -78,6 +81,12 @@ struct exchange {
     bool is_url_too_long; /* not sent: fewer ids make a shorter URL */
     bool is_lost;         /* the page of a scroll, which cannot be requested again */
 };
+
+/* Whether it is one of several requests for a list. */
+static inline bool exchange_is_page(const struct exchange_request *request)
+{
+    return request->id_count == 0 || request->is_child_page;
+}
 
 /* Sends the request until there is a response that can be read, or no hope of one. On failure
  * exchange->response.kind, is_lost and is_url_too_long say what can be done, fetch->retry when to
@@ -143,7 +152,8 @@ struct id_work {
     int64_t lost_missing;    /* given up, by reason, in all runs */
     int64_t lost_refused;
     int64_t lost_failed;
-    int64_t childless;     /* parents whose response had no children, in all runs */
+    int64_t childless;     /* parents without children, in all runs */
+    int64_t doubts;        /* WALK_CHILDREN: what remains uncertain of lists, 1 << fetch_doubt */
     struct lost_list lost; /* given up with this batch */
 };
 
@@ -170,8 +180,28 @@ bool id_work_add(struct id_work *ids, struct arena *arena, const struct str *ite
 /* The next request for ids. */
 struct exchange_request id_work_request(struct id_work *ids);
 
+/* The queue that its ids are from. */
+struct id_queue *id_work_queue(struct id_work *ids);
+
+/* After a request for ids that failed. True: either batch->outcome is set and the ids are given up
+ * or deferred, or the same ids are to be requested in smaller batches. */
+bool id_work_recover(struct fetch *fetch, struct id_queue *queue, size_t id_count,
+                     struct fetch_batch *batch, struct error *err) MUST_CHECK;
+
+/* Gives up an id. */
+bool id_work_lose(struct id_work *ids, struct arena *arena, struct fetch_lost_id lost,
+                  struct error *err) MUST_CHECK;
+
 /* Takes that request. */
 bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
+
+/* ---- pages of children ---- */
+
+/* The next page of a parent's list, or the first one of the next parent. */
+bool walk_child_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
+
+/* The request for it. */
+struct exchange_request walk_child_request(struct fetch *fetch);
 
 /* ---- a search before the pages ---- */
 
@@ -195,6 +225,9 @@ bool walk_pages_init(struct fetch *fetch, struct phase *phase, struct error *err
 
 /* One page, with everything that has to be done until it can be handed out. */
 bool walk_page(struct fetch *fetch, struct fetch_batch *batch, struct error *err) MUST_CHECK;
+
+/* Forgets everything about the pages of a phase: the next one is the first of another list. */
+bool walk_pages_reset(struct fetch *fetch, struct phase *phase, struct error *err) MUST_CHECK;
 
 /* The records of a page become those of the batch. */
 void walk_take_records(struct fetch *fetch, const struct listing *listing,
@@ -390,7 +423,7 @@ struct fetch {
     const struct spec *spec;
     enum walk_mode mode;
     struct phase phases[2];
-    struct phase *list; /* whose pages are walked; NULL: WALK_BY_ID */
+    struct phase *list; /* whose pages are walked; NULL: WALK_BY_ID, and between two parents */
     struct id_work ids;
     struct search_history history;
     struct walk_feed feed;

@@ -513,6 +513,12 @@ static void count_bytes(struct fetch *fetch)
     bulk->opened.reply.wire_bytes = bulk->stream->wire_bytes;
 }
 
+static void end_file(struct fetch *fetch)
+{
+    fetch->list->is_done = true;
+    fetch->list->end = PAGE_END_SINGLE;
+}
+
 static bool hand_out(struct fetch *fetch, const struct bulk_lines *lines, struct fetch_batch *batch,
                      struct error *err)
 {
@@ -530,8 +536,7 @@ static bool hand_out(struct fetch *fetch, const struct bulk_lines *lines, struct
     count_bytes(fetch);
     if (!lines->is_end)
         return true;
-    fetch->list->is_done = true;
-    fetch->list->end = PAGE_END_SINGLE;
+    end_file(fetch);
     end_stream(fetch, NULL);
     return true;
 }
@@ -541,6 +546,14 @@ static void show_alive(struct fetch *fetch)
 {
     (void)exchange_of(fetch);
     fetch->bulk.told_us = clock_monotonic_us(fetch->parts.clock);
+}
+
+/* All of a plain file was handed out, and the walk was left before it saw the end. There is no rest
+ * to request: a server would refuse that, as it does where a file has become shorter. */
+static bool is_at_end(const struct walk_bulk *bulk)
+{
+    return bulk->stream == NULL && bulk->place.records > 0 && !bulk->file.is_packed &&
+           !bulk->lines.is_xml && bulk->file.has_length && bulk->place.bytes == bulk->file.length;
 }
 
 /* One attempt at a batch, from the stream as it is. *is_done: there is one. */
@@ -556,6 +569,11 @@ static bool try_batch(struct fetch *fetch, struct fetch_batch *batch, bool *is_d
         *err = bulk->broken;
         bulk->broken = (struct error){ 0 };
         return false;
+    }
+    if (is_at_end(bulk)) {
+        *is_done = true;
+        end_file(fetch);
+        return true;
     }
     if (bulk->stream == NULL && !open_stream(fetch, err))
         return false;

@@ -339,7 +339,7 @@ static bool check_absence(struct fetch *fetch, const struct exchange_request *re
                                    .listing = &exchange->listing,
                                    .is_first = phase->state.number == 0 };
 
-    if (request->id_count > 0)
+    if (!exchange_is_page(request))
         return check_children(request, &exchange->listing, err);
     if (absence_needs_total(input.listing) &&
         !proof_is_reached(&phase->proof, &page, walk_arena(fetch), &input.is_total_reached, err))
@@ -391,7 +391,8 @@ static bool read_reply(struct fetch *fetch, const struct exchange_request *reque
         .access = exchange->permit.endpoint,
         .now_us = clock_now_us(fetch->parts.clock),
         .ids_only = request->ids_only,
-        .is_of_parent = request->id_count == 1 && request->phase->endpoint->parent.len > 0,
+        .is_of_parent = request->id_count == 1 && request->phase->endpoint->parent.len > 0 &&
+                        request->phase->state.number == 0,
     };
     bool ok = response_read(&exchange->response, walk_arena(fetch), &input, err);
 
@@ -468,7 +469,7 @@ static void note_attempt(struct fetch *fetch, const struct exchange_request *req
 /* A scroll has moved on even if its response was lost. Only a refusal leaves it in place. */
 static bool is_page_lost(const struct exchange_request *request, const struct exchange *exchange)
 {
-    return request->id_count == 0 && !request->phase->rules.replayable &&
+    return exchange_is_page(request) && !request->phase->rules.replayable &&
            request->phase->state.number > 0 && exchange->response.kind != RESPONSE_THROTTLED;
 }
 
@@ -555,7 +556,7 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
 {
     size_t changes = 0; /* of the credential */
 
-    fetch->totals.spent += request->id_count == 0;
+    fetch->totals.spent += exchange_is_page(request);
     for (int attempts = 1;; attempts++) {
         if (try_once(fetch, request, exchange, err))
             return true;

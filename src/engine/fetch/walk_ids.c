@@ -11,7 +11,8 @@
  * again after it:  200 fails, 100 is served, 50 fails, ... 1 fails: lost; 2, 4, 8, ... 200. So a
  * refused id costs about 2 log2(batch) requests.
  *
- * Of a child endpoint the ids are those of parents: each gets its children, or none.
+ * Of a child endpoint the ids are those of parents: each gets its children, or none. Where these
+ * come in pages, walk_children.c takes the requests.
  */
 #include "engine/fetch/walk.h"
 
@@ -83,8 +84,7 @@ bool id_work_add(struct id_work *ids, struct arena *arena, const struct str *ite
     return true;
 }
 
-/* Whose ids are requested next. */
-static struct id_queue *next_queue(struct id_work *ids)
+struct id_queue *id_work_queue(struct id_work *ids)
 {
     if (waiting(&ids->queue) > 0)
         return &ids->queue;
@@ -106,7 +106,7 @@ static size_t batch_size(const struct id_work *ids, size_t left)
 
 struct exchange_request id_work_request(struct id_work *ids)
 {
-    const struct id_queue *queue = next_queue(ids);
+    const struct id_queue *queue = id_work_queue(ids);
     const size_t left = queue == &ids->late ? late_waiting(ids) : waiting(queue);
 
     return (struct exchange_request){ .phase = ids->phase,
@@ -116,8 +116,8 @@ struct exchange_request id_work_request(struct id_work *ids)
 
 /* ---- ids given up ---- */
 
-static bool lose(struct id_work *ids, struct arena *arena, struct fetch_lost_id lost,
-                 struct error *err)
+bool id_work_lose(struct id_work *ids, struct arena *arena, struct fetch_lost_id lost,
+                  struct error *err)
 {
     struct fetch_lost_id *slot = LIST_ADD(arena, &ids->lost);
 
@@ -176,7 +176,7 @@ static bool settle_missing(struct fetch *fetch, const struct exchange_request *r
                 return false;
             continue;
         }
-        if (!lose(&fetch->ids, arena, lost, err))
+        if (!id_work_lose(&fetch->ids, arena, lost, err))
             return false;
     }
     return true;
@@ -327,7 +327,7 @@ static bool give_up(struct fetch *fetch, struct id_queue *queue, struct fetch_ba
     queue->next++;
     fetch->ids.bad_end = 0; /* this was the one */
     grow_back(&fetch->ids, queue);
-    return lose(&fetch->ids, walk_arena(fetch), lost, err);
+    return id_work_lose(&fetch->ids, walk_arena(fetch), lost, err);
 }
 
 static bool settle_one(struct fetch *fetch, struct id_queue *queue, struct fetch_batch *batch,
@@ -391,10 +391,8 @@ bool id_work_fail_deferred(const struct id_work *ids, struct error *err)
 
 /* ---- failures ---- */
 
-/* After a request for ids that failed. True: either batch->outcome is set, or the same ids are to
- * be requested in smaller batches. */
-static bool recover(struct fetch *fetch, struct id_queue *queue, size_t id_count,
-                    struct fetch_batch *batch, struct error *err)
+bool id_work_recover(struct fetch *fetch, struct id_queue *queue, size_t id_count,
+                     struct fetch_batch *batch, struct error *err)
 {
     const struct exchange *exchange = fetch->current;
     const bool is_failing = is_failing_on_ids(exchange, err);
@@ -431,7 +429,7 @@ static bool settle(struct fetch *fetch, const struct exchange_request *request,
 bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error *err)
 {
     struct id_work *ids = &fetch->ids;
-    struct id_queue *queue = next_queue(ids);
+    struct id_queue *queue = id_work_queue(ids);
     struct exchange_request request;
     struct exchange *found;
 
@@ -441,7 +439,7 @@ bool walk_id_batch(struct fetch *fetch, struct fetch_batch *batch, struct error 
         if (walk_run_checked(fetch, &request, &found, err))
             break;
         fetch->current = found;
-        if (!recover(fetch, queue, request.id_count, batch, err))
+        if (!id_work_recover(fetch, queue, request.id_count, batch, err))
             return false;
         if (batch->outcome != FETCH_RECEIVED)
             return true;

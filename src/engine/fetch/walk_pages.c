@@ -26,9 +26,11 @@ struct window walk_keep(const struct fetch *fetch)
     return slice->dimension == SLICE_TIME ? slice->query.keep : slice->window;
 }
 
+/* Of parents, any may have none. */
 bool walk_expects_records(const struct fetch *fetch)
 {
-    return fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN;
+    return fetch->mode != WALK_CHILDREN &&
+           fetch->order.slice->expected_records >= FETCH_EXPECTED_MIN;
 }
 
 /* The pages of a slice by page; NULL for all other slices. */
@@ -89,6 +91,14 @@ static bool restart_phase(const struct fetch *fetch, struct phase *phase, struct
     id_set_clear(&phase->tokens);
     phase->is_done = false;
     return enter_first_page(fetch, phase, err);
+}
+
+bool walk_pages_reset(struct fetch *fetch, struct phase *phase, struct error *err)
+{
+    phase->proof.prior = (struct proof_sweep){ 0 };
+    phase->saw_end_once = false;
+    phase->end = PAGE_REASON_NONE;
+    return restart_phase(fetch, phase, err);
 }
 
 static bool begin_again(struct fetch *fetch, struct error *err)
@@ -316,7 +326,7 @@ bool walk_run_checked(struct fetch *fetch, const struct exchange_request *reques
                       struct exchange **result, struct error *err)
 {
     struct exchange *first = &fetch->exchanges[0];
-    const bool may_repeat = request->id_count > 0 || request->phase->rules.replayable;
+    const bool may_repeat = !exchange_is_page(request) || request->phase->rules.replayable;
     struct exchange *second;
     bool is_unjudged;
 
@@ -336,11 +346,18 @@ bool walk_run_checked(struct fetch *fetch, const struct exchange_request *reques
 
 /* ---- requesting a page ---- */
 
+static struct exchange_request page_request(struct fetch *fetch)
+{
+    if (fetch->mode == WALK_CHILDREN)
+        return walk_child_request(fetch);
+    return (struct exchange_request){ .phase = fetch->list, .ids_only = fetch->mode == WALK_IDS };
+}
+
 static bool request_and_decide(struct fetch *fetch, struct exchange **found,
                                struct page_decision *decision, struct error *err)
 {
     struct phase *phase = fetch->list;
-    const struct exchange_request request = { .phase = phase, .ids_only = fetch->mode == WALK_IDS };
+    const struct exchange_request request = page_request(fetch);
     struct page_facts facts = { .pages = range_of_phase(fetch, phase),
                                 .is_expected = walk_expects_records(fetch),
                                 .is_total_reached = proof_is_at_total(&phase->proof) };

@@ -187,6 +187,8 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
         if (kind == FETCH_COMPLETE)
             note_proof(verdict, &result);
     }
+    for (size_t i = 0; i < FETCH_DOUBTS; i++)
+        verdict->doubts[i] |= (fetch->ids.doubts >> i & 1) != 0;
     if (kind == FETCH_CUT_SHORT || kind == FETCH_RESLICE || kind == FETCH_OVER_BUDGET)
         verdict->finished = finished_of(fetch);
     verdict->reason = reason.len > 0 ? reason : reason_of(fetch, verdict);

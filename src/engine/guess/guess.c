@@ -67,6 +67,10 @@ static void tell_missing(struct guess *guess, struct arena *arena)
         guess_miss(guess, arena, STR("total: no number says how many records match"));
     if (guess->page.type == PAGINATION_SINGLE)
         guess_miss(guess, arena, STR("paging: nothing shows how the next page is requested"));
+    if (guess->window.has_end && !guess->window.shows_end)
+        guess_miss(guess, arena,
+                   STR("the window's end: most APIs include it, so the file sends window.last; "
+                       "where yours does not, write window.to, or each window lacks its end"));
 }
 
 static bool read_answer(struct guess *guess, struct arena *arena, const struct guess_input *input,

@@ -49,6 +49,7 @@ struct guess_date_text { /* how the URL writes the dates of its window */
     enum granularity granularity;
     struct str near; /* what is before the first one: from-index-date */
     bool has_end;
+    bool shows_end; /* by its bracket: whether the end belongs to the window */
 };
 
 struct guess_namespace {

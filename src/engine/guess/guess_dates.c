@@ -190,6 +190,7 @@ static bool place(struct guess_date_text *window, struct arena *arena, struct st
         }
     }
     window->has_end = true;
+    window->shows_end = after == '}' || after == ']';
     write_literal(out, literal, after == '}' ? "to" : "last");
     return true;
 }

@@ -436,8 +436,11 @@ static void write_window(const struct guess *guess, struct buf *out)
     if (has_window(guess)) {
         buf_printf(out,
                    "      # likely: the dates of the URL are the window%s. TODO is it the date of "
-                   "change, are both ends included?\n",
-                   guess->window.has_end ? "" : "'s beginning");
+                   "change%s\n",
+                   guess->window.has_end ? "" : "'s beginning",
+                   guess->window.has_end && !guess->window.shows_end
+                       ? ", and is its end included? If not, write window.to for window.last"
+                       : "?");
         write_granularity(guess, out);
         return;
     }

@@ -1,6 +1,7 @@
 /* Files of records as a user meets them: tried, loaded, and continued by a harvest. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -76,6 +77,7 @@ TEST(several_files_are_tasks_of_their_own)
     struct run run;
 
     (void)snprintf(url, sizeof(url), "http.base_url=%s", sim.base);
+    REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     run = RUN("patra", "source", "apply", SOURCE, "--store", store, "--set", url, "--set",
               "endpoints.dump.path=/generic/bulk/${slice.file}", "--set",
@@ -184,5 +186,41 @@ TEST(packed_xml_is_read_like_lines)
               "pubmed-bulk", "--endpoint", "baseline", "--from", "2026-01-01", "--to", "2026-04-01",
               "--url", sim.base);
     CHECK_EQ(run.code, 0, run.out.data);
+    sim_stop(&sim);
+}
+
+/* The shipped source: what the baseline brought is what the harvest finds. */
+TEST(pubmeds_baseline_and_its_harvest_share_their_records)
+{
+    const char *store = cli_sqlite("baseline");
+    struct sim sim = SIM_SOURCE_START(WORLD);
+    char api[128], files[128];
+    struct run run;
+
+    (void)snprintf(api, sizeof(api), "http.base_url=%s/entrez/eutils", sim.base);
+    (void)snprintf(files, sizeof(files), "endpoints.baseline.http.base_url=%s/generic/bulk",
+                   sim.base);
+    REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run = RUN("patra", "source", "apply", "sources/pubmed.yaml", "--store", store, "--set", api,
+              "--set", files, "--set", "endpoints.baseline.files=[\"part-{1..2}-of-2.xml.gz\"]",
+              "--set", "http.allow_plain_http=true", "--set", "rate.per_second=100", "--set",
+              "rate.provider_limit=100", "--set", "endpoints.baseline.rate.per_second=100", "--set",
+              "endpoints.baseline.rate.provider_limit=100");
+    REQUIRE(run.code == 0, run.talk.data);
+    run = RUN("patra", "trigger", "pubmed", "load", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    run = RUN("patra", "work", "--drain", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(count(store, "SELECT count(*) FROM ing_record WHERE endpoint_name = 'search'") > 2000,
+          "as records of the search");
+    run = RUN("patra", "harvest", "pubmed", "--from", "2026-02-01", "--to", "2026-02-03", "--json",
+              "--quiet", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(cli_number(run.out, "records.unchanged") > 20, run.out.data);
+    CHECK_EQ(cli_number(run.out, "records.created"), 0, run.out.data);
+    CHECK_EQ(cli_number(run.out, "records.updated"), 0, run.out.data);
+    run = RUN("patra", "trigger", "pubmed", "update", "--dry-run", "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "remarks.totalEstimated"), 0, "nothing is to be fetched again");
     sim_stop(&sim);
 }

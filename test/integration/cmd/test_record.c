@@ -106,6 +106,22 @@ TEST(records_can_be_looked_at_postgres)
     look_at(cli_postgres());
 }
 
+TEST(texts_are_shown_as_people_write_them)
+{
+    const char *store = cli_sqlite("texts.db");
+    char first[PATH_BYTES];
+    struct run run;
+
+    harvest(store);
+    run =
+        RUN("patra", "record", "list", SIM_SOURCE_NAME, "--limit", "1", "--json", "--store", store);
+    (void)snprintf(first, sizeof(first), "%.*s", STR_ARG(cli_value(run.out, "records.0.id")));
+    sql_run(store, "UPDATE ing_record_content SET payload = CAST(replace(CAST(payload AS text),"
+                   " '\"title\":\"', '\"title\":\"a\\/b \\u00e9 ') AS blob)");
+    run = RUN("patra", "record", "show", SIM_SOURCE_NAME, first, "--store", store);
+    CHECK(cli_has(run.out, "  title       \"a/b \xc3\xa9 "), run.out.data);
+}
+
 /* ---- formats ---- */
 
 /* Prints how many records a file has, and the sum of their versions. */

@@ -22,7 +22,8 @@ static struct {
     int64_t cut;      /* each response breaks off after so many bytes; 0: it does not */
     int64_t cut_more; /* and that grows with each response */
     int opened;
-    int ranges; /* of which the rest of the file */
+    int ranges;           /* of which the rest of the file */
+    bool refuses_nothing; /* 416 where there is no rest */
     const char *tail;
 } file;
 
@@ -75,6 +76,10 @@ static void serve(void *context, struct arena *arena, const struct http_request 
     (void)snprintf(tag, sizeof(tag), "\"v%d\"", file.version);
     if (from < 0 || !file.has_range || !is_same_file(request))
         from = 0;
+    if (file.refuses_nothing && from > 0 && from >= (int64_t)len) {
+        *reply = (struct scripted_reply){ .status = 416, .make = serve, .times = -1 };
+        return;
+    }
     file.ranges += from > 0;
     reply->status = from > 0 ? 206 : 200;
     reply->body = (struct str){ body + from, len - (size_t)from };
@@ -181,6 +186,26 @@ TEST(a_file_is_resumed_after_any_batch_and_each_record_comes_once)
             }
         }
     }
+}
+
+/* Its last batch was full, so that nobody had seen the end when the process died. */
+TEST(a_file_that_was_handed_out_whole_is_not_read_again)
+{
+    struct rig rig;
+
+    begin(&rig, 202); /* no blank line after the last */
+    file.refuses_nothing = true;
+    rig.order.batch_records = 101;
+    rig.stop_after = 2;
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, 202, "all of it");
+    CHECK(!rig.last.is_last, "without its end");
+    rig.stop_after = 0;
+    rig_resume(&rig);
+    require_whole(&rig, "resumed");
+    CHECK_EQ(rig.records, 202, "each once");
+    CHECK_EQ(file.opened, 1, "there is nothing to request");
+    rig_release(&rig);
 }
 
 TEST(a_file_that_breaks_off_is_read_on)

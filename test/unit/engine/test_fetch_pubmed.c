@@ -224,3 +224,36 @@ TEST(the_whole_pubmed_sample_is_read)
     }
     rig_release(&rig);
 }
+
+/* As a file of the baseline: the same records as by efetch, byte for byte. */
+TEST(the_pubmed_sample_is_the_same_as_a_file)
+{
+    struct http_header chunked = { STR("Transfer-Encoding"), STR("chunked") };
+    struct rig asked, file;
+    struct str id = STR("973217");
+
+    rig_init(&asked, "sources/pubmed.yaml", "update", NULL);
+    asked.slice.dimension = SLICE_ID;
+    asked.order.ids = &id;
+    asked.order.id_count = 1;
+    rig_reply(&asked, "fixtures/pubmed/pubmedsample_2019.xml", NULL);
+    rig_run(&asked);
+    rig_init(&file, "sources/pubmed.yaml", "load", NULL);
+    file.slice.dimension = SLICE_FILE;
+    file.slice.file = STR("pubmed26n0001.xml.gz");
+    rig_reply(&file, "fixtures/pubmed/pubmedsample_2019.xml", "/baseline/pubmed26n0001.xml.gz");
+    file.http.script.items[0].headers = &chunked;
+    file.http.script.items[0].header_count = 1;
+    rig_run(&file);
+    CHECK(!file.failed, file.err.text);
+    CHECK_EQ(file.last.verdict.kind, FETCH_COMPLETE, "it was read whole");
+    CHECK_EQ(file.bad.count, 0, "none is bad");
+    REQUIRE(file.ids.count == 176 && asked.ids.count == 176, "all articles");
+    for (size_t i = 0; i < file.ids.count; i++) {
+        CHECK_STR(file.ids.items[i], asked.ids.items[i], "id");
+        CHECK_STR(file.payloads.items[i], asked.payloads.items[i], "bytes");
+        CHECK_EQ(file.dates.items[i], asked.dates.items[i], "date");
+    }
+    rig_release(&file);
+    rig_release(&asked);
+}

@@ -1,4 +1,5 @@
 /* Guesses from answers of shapes that no shipped source has, and what may never be written. */
+#include <stdio.h>
 #include <string.h>
 
 #include "data/saved_response.h"
@@ -271,6 +272,35 @@ TEST(windows_in_urls)
         CHECK(has(&rig, cases[i].written), cases[i].query);
         if (!has(&rig, cases[i].written))
             test_note("%.*s", STR_ARG(rig.file));
+        end(&rig);
+    }
+}
+
+/* Nothing else would show that each window lacks its last day. */
+TEST(whether_the_end_of_a_window_is_included_is_asked)
+{
+    static const struct {
+        const char *query;
+        bool is_asked;
+    } cases[] = {
+        { "from=2026-01-01&to=2026-01-02", true },
+        { "until=2026-01-02", true },
+        { "q=d:[2026-01-01+TO+2026-01-02]", false },
+        { "q=d:[2026-01-01+TO+2026-01-02}", false },
+        { "from=2026-01-01", false },
+    };
+    struct rig rig;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char url[256];
+        bool is_asked = false;
+
+        (void)snprintf(url, sizeof(url), "https://example.org/x?%s", cases[i].query);
+        REQUIRE_OK(make(&rig, url, "{\"items\":[{\"id\":1},{\"id\":2}]}"), rig.err);
+        for (size_t k = 0; k < rig.guess.missing.count; k++)
+            is_asked |= str_starts(rig.guess.missing.items[k], STR("the window's end"));
+        CHECK_EQ(is_asked, cases[i].is_asked, cases[i].query);
+        CHECK_EQ(has(&rig, "is its end included?"), cases[i].is_asked, cases[i].query);
         end(&rig);
     }
 }
