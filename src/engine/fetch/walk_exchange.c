@@ -16,6 +16,7 @@
 #include "data/http_fault.h"
 #include "engine/fetch/absence.h"
 #include "engine/fetch/digest.h"
+#include "engine/fetch/lone.h"
 #include "engine/source/retry_policy.h"
 
 /* A walk that would wait longer than this gives its task back, unless the order says otherwise. */
@@ -315,33 +316,26 @@ static enum listing_order order_of(const struct phase *phase)
     return phase->rules.descending ? LISTING_NEWEST_FIRST : LISTING_OLDEST_FIRST;
 }
 
-/* A child endpoint has no pages: if it says that there are more children than it gave, some would
- * be missing for good. The parent is refused. */
-static bool check_children(const struct exchange_request *request, const struct listing *listing,
-                           struct error *err)
-{
-    if (request->phase->endpoint->parent.len == 0 || !listing->has_total ||
-        listing->total <= (int64_t)listing->items)
-        return true;
-    return error_set(err, ERROR_REQUEST, "answer.total",
-                     "the response has %zu of %" PRId64 " children, and its endpoint has no pages",
-                     listing->items, listing->total);
-}
-
-/* A list must have what the source declares. A lookup by id has no further pages. */
+/* A list must have what the source declares. A lookup by id has no further pages, and need have
+ * nothing; the children of a parent are a list. */
 static bool check_absence(struct fetch *fetch, const struct exchange_request *request,
                           const struct exchange *exchange, struct error *err)
 {
     const struct phase *phase = request->phase;
     const struct proof_page page = walk_proof_page(&exchange->listing);
+    const bool is_of_parent = phase->endpoint->parent.len > 0;
+    const struct lone_input lone = { &exchange->reply, &exchange->listing, is_of_parent };
     struct absence_input input = { .reader = &phase->reader,
                                    .response = &exchange->response,
                                    .listing = &exchange->listing,
-                                   .is_first = phase->state.number == 0 };
+                                   .is_first = request->id_count > 0 || phase->state.number == 0 };
 
-    if (request->id_count > 0)
-        return check_children(request, &exchange->listing, err);
-    if (absence_needs_total(input.listing) &&
+    if (request->id_count > 0 && !is_of_parent)
+        return true;
+    if (phase->endpoint->page.type == PAGINATION_SINGLE &&
+        !lone_check(&lone, walk_arena(fetch), err))
+        return false;
+    if (!is_of_parent && absence_needs_total(input.listing) &&
         !proof_is_reached(&phase->proof, &page, walk_arena(fetch), &input.is_total_reached, err))
         return false;
     return absence_check(&input, walk_arena(fetch), err);
