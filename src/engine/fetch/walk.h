@@ -91,6 +91,11 @@ void exchange_close(struct exchange *exchange); /* accepts the zero value */
 void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
                        const struct error *failure);
 
+/* What is kept of a failure must not repeat the secrets that the source was shown, nor what it says
+ * of people. exchange_run() has done so with its own. */
+void exchange_mask_error(const struct fetch *fetch, const struct exchange_request *request,
+                         struct error *err);
+
 /* Waits before a stream is opened again, after so many failures in a row. False: it is not worth
  * another attempt, or the wait is too long (err then stays as it is) or was cancelled. */
 bool exchange_wait(struct fetch *fetch, const struct exchange_request *request, int failures,

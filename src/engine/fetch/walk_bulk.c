@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "base/mask.h"
 #include "base/quote.h"
 #include "data/http_date.h"
 #include "engine/fetch/document_outline.h"
@@ -472,7 +473,7 @@ static bool add_bad(struct fetch *fetch, struct listing *bad, size_t position, s
     *record = (struct record){ .position = position,
                                .payload = text,
                                .reason = "item.syntax",
-                               .detail = arena_copy(walk_arena(fetch), str_of(why->text)) };
+                               .detail = mask_personal_copy(walk_arena(fetch), str_of(why->text)) };
     return record->detail.data != NULL;
 }
 
@@ -691,6 +692,7 @@ bool walk_bulk_batch(struct fetch *fetch, struct fetch_batch *batch, struct erro
         if (try_batch(fetch, batch, &is_done, err))
             continue;
         is_done = false;
+        exchange_mask_error(fetch, &request, err);
         was_open = was_open || bulk->stream != NULL;
         end_stream(fetch, err);
         if (!was_open || fetch_error_is_restarts(err))

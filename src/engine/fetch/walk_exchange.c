@@ -397,7 +397,14 @@ static bool read_reply(struct fetch *fetch, const struct exchange_request *reque
     return ok || error_wrap(err, "%s", exchange->title.text);
 }
 
-/* What is kept of a failure must not repeat the secrets that the source was shown. */
+void exchange_mask_error(const struct fetch *fetch, const struct exchange_request *request,
+                         struct error *err)
+{
+    const struct request_mask mask = { &request->phase->form, fetch->parts.secrets };
+
+    err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
+}
+
 static void mask_failure(struct fetch *fetch, const struct exchange_request *request,
                          struct exchange *exchange, struct error *err)
 {
@@ -405,7 +412,7 @@ static void mask_failure(struct fetch *fetch, const struct exchange_request *req
     const struct str body = str_slice(exchange->reply.body, 0, DIGEST_TEXT_BYTES);
     char *excerpt = arena_alloc(walk_arena(fetch), body.len);
 
-    err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
+    exchange_mask_error(fetch, request, err);
     if (excerpt == NULL || body.len == 0)
         return;
     memcpy(excerpt, body.data, body.len);

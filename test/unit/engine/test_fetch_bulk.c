@@ -442,6 +442,24 @@ TEST(a_line_that_is_not_json_is_a_bad_record_and_the_others_are_good)
     }
 }
 
+TEST(what_is_said_of_a_broken_file_has_no_personal_data)
+{
+    static const char *const tails[] = { "{\"error\":\"ask jane.doe@example.com\"}\n",
+                                         "jane.doe@example.com\n",
+                                         "{\"id\":\"jane.doe@example.com" };
+
+    for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
+        struct rig rig;
+
+        begin(&rig, 0);
+        file.tail = tails[i];
+        rig_run(&rig);
+        CHECK(rig.failed, tails[i]);
+        CHECK(strstr(rig.err.text, "jane.doe") == NULL, rig.err.text);
+        rig_release(&rig);
+    }
+}
+
 TEST(a_byte_order_mark_is_no_part_of_the_first_record)
 {
     struct rig rig;
