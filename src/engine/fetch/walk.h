@@ -96,10 +96,11 @@ void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
 void exchange_mask_error(const struct fetch *fetch, const struct exchange_request *request,
                          struct error *err);
 
-/* Waits before a stream is opened again, after so many failures in a row. False: it is not worth
- * another attempt, or the wait is too long (err then stays as it is) or was cancelled. */
-bool exchange_wait(struct fetch *fetch, const struct exchange_request *request, int failures,
-                   struct error *err) MUST_CHECK;
+/* Keeps the failure of a stream, and waits before it is opened again, after so many failures in a
+ * row. False: it is not worth another attempt, or the wait is too long (err then stays as it is) or
+ * was cancelled. */
+bool exchange_wait(struct fetch *fetch, const struct exchange_request *request,
+                   const struct exchange *opened, int failures, struct error *err) MUST_CHECK;
 
 /* Closes an exchange that no batch is made of, and frees the memory of the page. */
 void exchange_discard(struct fetch *fetch, struct exchange *exchange);

@@ -697,7 +697,7 @@ bool walk_bulk_batch(struct fetch *fetch, struct fetch_batch *batch, struct erro
         end_stream(fetch, err);
         if (!was_open || fetch_error_is_restarts(err))
             return false; /* exchange_run has tried as often as the source allows */
-        if (!exchange_wait(fetch, &request, ++bulk->failures, err))
+        if (!exchange_wait(fetch, &request, &bulk->opened, ++bulk->failures, err))
             return false;
         exchange_close(&fetch->exchanges[0]);
         fetch->current = NULL;

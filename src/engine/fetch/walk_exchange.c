@@ -582,12 +582,13 @@ void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
     feedback(fetch, exchange, failure);
 }
 
-bool exchange_wait(struct fetch *fetch, const struct exchange_request *request, int failures,
-                   struct error *err)
+bool exchange_wait(struct fetch *fetch, const struct exchange_request *request,
+                   const struct exchange *opened, int failures, struct error *err)
 {
     const struct retry_policy policy = retry_policy_of(&request->phase->endpoint->retry);
     const struct rate_hints none = { 0 };
 
+    note_attempt(fetch, request, opened, err);
     if (http_error_is_cancelled(err) || !request->phase->endpoint->retry.on_timeout ||
         !retry_may(&policy, err->level, failures))
         return false;

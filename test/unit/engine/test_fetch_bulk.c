@@ -211,6 +211,36 @@ TEST(a_file_is_resumed_after_any_batch_and_each_record_comes_once)
     }
 }
 
+static int kept_attempts;
+
+static void count_attempts(struct rig *rig, struct fetch *fetch, const struct fetch_batch *batch)
+{
+    const struct str attempt = STR("\"status\":200,\"code\":\"http.reset\",\"text\":\"");
+    struct str digest = batch->response_digest;
+    size_t at;
+
+    (void)rig;
+    (void)fetch;
+    for (; (at = str_find(digest, attempt)) < digest.len; kept_attempts++)
+        digest = str_slice(digest, at + attempt.len, digest.len);
+}
+
+TEST(every_break_of_a_file_is_kept)
+{
+    struct rig rig;
+
+    begin(&rig, 300);
+    file.has_range = false;
+    file.cut = 3000;
+    file.cut_more = 3000;
+    rig.look = count_attempts;
+    kept_attempts = 0;
+    rig_run(&rig);
+    require_whole(&rig, "after many breaks");
+    CHECK_EQ(kept_attempts, file.opened - 1, "all but the last");
+    rig_release(&rig);
+}
+
 TEST(a_file_that_breaks_off_is_read_on)
 {
     for (int with_range = 0; with_range < 2; with_range++) {
