@@ -8,6 +8,9 @@ const char *view_doubt_text(enum fetch_doubt doubt)
         [FETCH_DOUBT_TOTAL] = "with more records than response.total says",
         [FETCH_DOUBT_REPEATS] = "with ids twice on a page, which make up response.total",
         [FETCH_DOUBT_INSTANT] = "with a short page of one instant, which may have more records",
+        [FETCH_DOUBT_ELEMENTS] =
+            "with a file that has elements without a record, which were left out",
+        [FETCH_DOUBT_CHILDREN] = "without children for any of its parents: see the request",
     };
 
     return texts[doubt];

@@ -43,7 +43,19 @@ static bool copy(struct str *in, struct http_room room, size_t *len)
     return true;
 }
 
-/* Another member, or padding. False: the bytes do not show it yet. */
+/* Another member, or padding: zeros, as tapes and archives have them. What else follows could be a
+ * member whose first bytes are damaged, with all that comes after it. */
+static bool skip_padding(struct str *in, struct error *err)
+{
+    for (; in->len > 0; skip(in, 1)) {
+        if (in->data[0] != '\0')
+            return error_set(err, ERROR_TRANSIENT, "http.encoding",
+                             "what follows the gzip file is neither a member of it nor padding");
+    }
+    return true;
+}
+
+/* False: the bytes do not show yet what follows, or only padding does. */
 static bool begin_member(struct gunzip *gunzip, struct str *in, bool is_all)
 {
     if (in->len < MAGIC_BYTES && !is_all)
@@ -86,10 +98,8 @@ bool gunzip_take(struct gunzip *gunzip, struct str *in, bool is_all, struct http
     if (!gunzip->is_packed)
         return copy(in, room, len);
     while (*len == 0 && in->len > 0) {
-        if (gunzip->is_over) {
-            skip(in, in->len);
-            break;
-        }
+        if (gunzip->is_over)
+            return skip_padding(in, err);
         if (gunzip->is_whole && !begin_member(gunzip, in, is_all)) {
             if (!gunzip->is_over)
                 break;

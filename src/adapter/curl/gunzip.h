@@ -1,8 +1,8 @@
 /* gunzip: the bytes of a file as they come, unpacked where they are gzip.
  *
  * What a file is shows in its first two bytes: servers send a .gz as it is, with any media type, or
- * with a Content-Encoding. A gzip file may have several members; what follows the last one and is
- * none is padding.
+ * with a Content-Encoding. A gzip file may have several members; zeros that follow the last one
+ * are padding, and anything else is an error.
  */
 #ifndef PATRA_ADAPTER_CURL_GUNZIP_H
 #define PATRA_ADAPTER_CURL_GUNZIP_H

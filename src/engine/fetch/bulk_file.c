@@ -53,19 +53,33 @@ struct str bulk_file_validator(const struct bulk_file *file)
     return str_of(file->modified);
 }
 
-/* "bytes 1000-1999/2000". */
-bool bulk_range_fits(const struct http_response *reply, const struct bulk_file *file, int64_t from)
+static bool is_of_file(const struct http_response *reply, const struct bulk_file *file)
+{
+    struct bulk_file theirs = bulk_file_of(reply);
+
+    theirs.has_length = false; /* that of the part */
+    return !bulk_file_differs(file, &theirs);
+}
+
+/* "bytes 1000-1999/2000". A server may give less than was requested. */
+bool bulk_range_fits(const struct http_response *reply, const struct bulk_file *file, int64_t from,
+                     int64_t *end)
 {
     struct str range = str_trim(http_header_value(reply->headers, STR("Content-Range")));
-    int64_t first = -1, total;
+    int64_t first = -1, last = -1, total = file->length;
+    bool has_total = file->has_length;
 
-    if (!str_eq_nocase(str_cut(&range, ' '), STR("bytes")) ||
-        !str_to_i64(str_cut(&range, '-'), &first) || first != from)
+    if (!is_of_file(reply, file) || !str_eq_nocase(str_cut(&range, ' '), STR("bytes")) ||
+        !str_to_i64(str_cut(&range, '-'), &first) || first != from ||
+        !str_to_i64(str_cut(&range, '/'), &last))
         return false;
-    (void)str_cut(&range, '/');
-    if (str_eq(range, STR("*")))
-        return true;
-    return str_to_i64(range, &total) && (!file->has_length || total == file->length);
+    if (!str_eq(range, STR("*"))) {
+        if (!str_to_i64(range, &total) || (file->has_length && total != file->length))
+            return false;
+        has_total = true;
+    }
+    *end = total;
+    return has_total && last == total - 1;
 }
 
 bool bulk_place_add(struct bulk_place *place, struct hash *hash, struct str record,

@@ -38,8 +38,9 @@ bool bulk_file_differs(const struct bulk_file *a, const struct bulk_file *b);
 /* What a request for the rest of the file says in If-Range; "" where nothing is certain enough. */
 struct str bulk_file_validator(const struct bulk_file *file);
 
-/* Whether a 206 begins at this byte, and is of a file of that length. */
-bool bulk_range_fits(const struct http_response *reply, const struct bulk_file *file, int64_t from);
+/* Whether a 206 is the rest of that file from this byte on, and where that ends. */
+bool bulk_range_fits(const struct http_response *reply, const struct bulk_file *file, int64_t from,
+                     int64_t *end);
 
 /* The place after one more record. */
 bool bulk_place_add(struct bulk_place *place, struct hash *hash, struct str record,

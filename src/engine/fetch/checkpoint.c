@@ -92,6 +92,7 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_FEED, "isBridged", .flag = &c->feed.is_bridged },
         { SCOPE_BULK, "records", .number = &c->bulk.place.records },
         { SCOPE_BULK, "bytes", .number = &c->bulk.place.bytes },
+        { SCOPE_BULK, "others", .number = &c->bulk.others },
         { SCOPE_BULK, "isPacked", .flag = &c->bulk.file.is_packed },
         { SCOPE_BULK, "hasLength", .flag = &c->bulk.file.has_length },
         { SCOPE_BULK, "length", .number = &c->bulk.file.length },
@@ -405,7 +406,7 @@ static bool read_bulk(const struct reading *reading, struct json_node node,
         !read_text(reading, node, "modified", &modified))
         return false;
     if (!read_hex(hex, sum->bytes, sizeof(sum->bytes), &count) || count != sizeof(sum->bytes) ||
-        bulk->place.records < 0 || bulk->place.bytes < 0 ||
+        bulk->place.records < 0 || bulk->place.bytes < 0 || bulk->others < 0 ||
         !bulk_file_keep(bulk->file.etag, etag) || !bulk_file_keep(bulk->file.modified, modified))
         return unreadable(reading->err, "bulk");
     return true;

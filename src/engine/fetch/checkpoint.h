@@ -48,6 +48,7 @@ struct checkpoint_bulk {
     bool is_on;
     struct bulk_place place;
     struct bulk_file file;
+    int64_t others; /* elements of XML without a record */
 };
 
 struct checkpoint {

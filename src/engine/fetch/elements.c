@@ -75,11 +75,18 @@ static enum token token_of(struct str text, size_t *len)
     return text.data[*len - 2] == '/' ? TOKEN_EMPTY : TOKEN_OPEN;
 }
 
+static bool is_between(const struct lines *lines)
+{
+    return lines->is_closed || (lines->depth == 1 && !lines->in_piece);
+}
+
 /* Returns whether a piece ends with the token at lines->searched. */
 static bool take(struct lines *lines, enum token token, struct str text)
 {
     if (token == TOKEN_DECLARATION && lines->depth == 0 && lines->head.len == 0)
         buf_add(&lines->head, text);
+    if (str_starts(text, STR("<![CDATA[")) && is_between(lines))
+        lines->has_text = true;
     if (token == TOKEN_OTHER || token == TOKEN_DECLARATION)
         return false;
     if (lines->depth == 0) {
@@ -110,6 +117,8 @@ enum lines_found elements_next(struct lines *lines, struct line *line)
         size_t len = 0;
 
         lines->searched = begin != NULL ? (size_t)(begin - lines->data) : lines->len;
+        text.len = (size_t)(lines->data + lines->searched - text.data);
+        lines->has_text |= is_between(lines) && str_trim(text).len > 0;
         text = (struct str){ lines->data + lines->searched, lines->len - lines->searched };
         token = begin != NULL ? token_of(text, &len) : TOKEN_NONE;
         if (token == TOKEN_NONE)
@@ -129,7 +138,7 @@ enum lines_found elements_next(struct lines *lines, struct line *line)
     }
 }
 
-/* The root's last tag may not have come yet: its name is that of the first. */
+/* The root's last tag may not have come yet: its name is that of the first, which may be empty. */
 void lines_close_document(const struct lines *from, struct buf *body)
 {
     struct str head = buf_str(&from->head);
@@ -138,6 +147,8 @@ void lines_close_document(const struct lines *from, struct buf *body)
     while (begin > 0 && head.data[begin - 1] != '<')
         begin--;
     head = str_slice(head, begin, head.len);
+    if (head.len > 1 && head.data[head.len - 2] == '/')
+        return;
     for (size_t i = 0; i < head.len; i++) {
         if (strchr(" \t\r\n/>", head.data[i]) != NULL)
             head.len = i;

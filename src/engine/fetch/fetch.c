@@ -96,7 +96,8 @@ static bool write_checkpoint(struct fetch *fetch, struct error *err)
         .feed = feed_checkpoint(fetch),
         .bulk = { .is_on = fetch->mode == WALK_BULK,
                   .place = fetch->bulk.place,
-                  .file = fetch->bulk.file },
+                  .file = fetch->bulk.file,
+                  .others = fetch->bulk.others },
     };
 
     return checkpoint_write(&checkpoint, walk_arena(fetch), &fetch->handout.whole.checkpoint, err);
@@ -163,6 +164,7 @@ static bool resume(struct fetch *fetch, struct error *err)
         return false;
     fetch->bulk.place = checkpoint.bulk.place;
     fetch->bulk.file = checkpoint.bulk.file;
+    fetch->bulk.others = checkpoint.bulk.others;
     if (must_restart(fetch, &checkpoint)) {
         fetch->totals.restarts++;
         walk_forget_pages(&fetch->totals, &phase->proof);

@@ -232,12 +232,14 @@ const char *fetch_verdict_name(enum fetch_verdict_kind kind); /* "complete" */
 
 /* What is not certain about a walk that is complete by all signs. */
 enum fetch_doubt {
-    FETCH_DOUBT_NEXT,    /* the last page is full and has no next: it may have lost it */
-    FETCH_DOUBT_TOTAL,   /* more came than the source's total says */
-    FETCH_DOUBT_REPEATS, /* ids that are twice on a page make up the total, sweep after sweep */
-    FETCH_DOUBT_INSTANT, /* a page of one instant may be as much as the source gives of it */
+    FETCH_DOUBT_NEXT,     /* the last page is full and has no next: it may have lost it */
+    FETCH_DOUBT_TOTAL,    /* more came than the source's total says */
+    FETCH_DOUBT_REPEATS,  /* ids that are twice on a page make up the total, sweep after sweep */
+    FETCH_DOUBT_INSTANT,  /* a page of one instant may be as much as the source gives of it */
+    FETCH_DOUBT_ELEMENTS, /* a file of XML has elements that have no record */
+    FETCH_DOUBT_CHILDREN, /* none of many parents has children */
 };
-enum { FETCH_DOUBTS = FETCH_DOUBT_INSTANT + 1 };
+enum { FETCH_DOUBTS = FETCH_DOUBT_CHILDREN + 1 };
 const char *fetch_doubt_name(enum fetch_doubt doubt); /* "lost-next" */
 
 struct fetch_verdict {

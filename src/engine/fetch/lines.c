@@ -27,7 +27,7 @@ void lines_restart(struct lines *lines, bool is_beginning)
     lines->has_begun = !is_beginning;
     lines->is_ended = false;
     lines->depth = 0;
-    lines->in_piece = lines->is_closed = false;
+    lines->in_piece = lines->is_closed = lines->has_text = false;
     buf_clear(&lines->head);
 }
 

@@ -10,11 +10,11 @@
  *      }
  *
  * Of an XML file (is_xml), the pieces are the elements below its root, as they are; what is between
- * them is left out. `head` makes a document of any of them: the XML declaration and the root's
- * first tag, without a DOCTYPE. libxml2 has no way to the bytes of an element of a document that is
- * not in memory, so elements are cut here by their tags, comments, CDATA and instructions; whether
- * they are well-formed is for the parser of that document to say. Encodings that are not ASCII in
- * their first half are not recognised.
+ * them is left out; a text there is noted (has_text). `head` makes a document of any of them: the
+ * XML declaration and the root's first tag, without a DOCTYPE. libxml2 has no way to the bytes of
+ * an element of a document that is not in memory, so elements are cut here by their tags, comments,
+ * CDATA and instructions; whether they are well-formed is for the parser of that document to say.
+ * Encodings that are not ASCII in their first half are not recognised.
  *
  * A line ends with LF; a CR before it does not belong to it. The last one may lack its LF
  * (is_open). A byte order mark at the beginning is left out. Bytes are counted with what ends and
@@ -48,6 +48,7 @@ struct lines {
     bool in_piece;   /* one below the root is */
     size_t piece;    /* where it begins, after `at` */
     bool is_closed;  /* the root was */
+    bool has_text;   /* between the pieces, or after the root */
     struct buf head; /* the XML declaration and the root's first tag */
 };
 

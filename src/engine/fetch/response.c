@@ -394,6 +394,9 @@ static bool judge_status(const struct reading *reading, struct error *err)
     enum error_level level =
         http_status_level(reply->status, endpoint->retry.statuses, endpoint->retry.status_count);
 
+    if (reply->status == 202) /* a list that is still being made may be there, and empty */
+        return error_set(err, ERROR_TRANSIENT, "answer.status",
+                         "status 202: the response is not ready yet");
     if (is_success(reply->status))
         return true;
     if (reply->status == 429) {

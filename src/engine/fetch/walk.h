@@ -100,10 +100,16 @@ void exchange_close(struct exchange *exchange); /* accepts the zero value */
 void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
                        const struct error *failure);
 
-/* Waits before a stream is opened again, after so many failures in a row. False: it is not worth
- * another attempt, or the wait is too long (err then stays as it is) or was cancelled. */
-bool exchange_wait(struct fetch *fetch, const struct exchange_request *request, int failures,
-                   struct error *err) MUST_CHECK;
+/* What is kept of a failure must not repeat the secrets that the source was shown, nor what it says
+ * of people. exchange_run() has done so with its own. */
+void exchange_mask_error(const struct fetch *fetch, const struct exchange_request *request,
+                         struct error *err);
+
+/* Keeps the failure of a stream, and waits before it is opened again, after so many failures in a
+ * row. False: it is not worth another attempt, or the wait is too long (err then stays as it is) or
+ * was cancelled. */
+bool exchange_wait(struct fetch *fetch, const struct exchange_request *request,
+                   const struct exchange *opened, int failures, struct error *err) MUST_CHECK;
 
 /* Closes an exchange that no batch is made of, and frees the memory of the page. */
 void exchange_discard(struct fetch *fetch, struct exchange *exchange);
@@ -172,6 +178,9 @@ bool id_work_check_refused(const struct fetch *fetch, struct error *err) MUST_CH
 /* At the end of the walk: whether so many listed ids have no record that the details are not
  * believed. An update expects missing ids. */
 bool id_work_is_unbelievable(const struct fetch *fetch);
+
+/* At the end of the walk: none of its parents has children, and they are not few. */
+bool id_work_has_no_children(const struct id_work *ids);
 
 /* Queues the ids that are new. */
 bool id_work_add(struct id_work *ids, struct arena *arena, const struct str *items, size_t count,
@@ -344,14 +353,18 @@ bool feed_resume(struct fetch *fetch, const struct checkpoint_feed *checkpoint,
 /* ---- a file of records ---- */
 
 struct walk_bulk {
-    struct bulk_place place;    /* after the last batch that was handed out */
-    struct bulk_file file;      /* that the place is in */
-    struct http_stream *stream; /* NULL: the file is not open */
-    struct exchange opened;     /* its request */
-    struct arena head;          /* of that: as long as the stream */
-    struct bulk_place at;       /* in the stream */
-    bool is_skipping;           /* until it is at the place */
-    bool is_bounded;            /* a plain file whose length is known in some way */
+    struct bulk_place place;     /* after the last batch that was handed out */
+    struct bulk_file file;       /* that the place is in */
+    struct http_stream *stream;  /* NULL: the file is not open */
+    struct exchange opened;      /* its request */
+    struct arena head;           /* of that: as long as the stream */
+    struct bulk_place at;        /* in the stream */
+    bool is_skipping;            /* until it is at the place */
+    bool is_bounded;             /* a plain file whose length is known in some way */
+    int64_t rest_from, rest_end; /* a 206: these bytes of the file; 0: it is whole */
+    bool is_joining;             /* the first of them, which ends a line, was not seen yet */
+    bool has_no_rest;            /* what the server gave as the rest was not that */
+    int64_t others;              /* XML: elements without a record, before the place */
     struct lines lines;
     struct hash hash;
     struct error

@@ -15,7 +15,7 @@
  * off.
  *
  * The elements of an XML file are parsed as a document with its root around them, in which
- * response.items finds the records.
+ * response.items finds the records. Elements without any are counted, and a doubt.
  */
 #include "engine/fetch/walk.h"
 
@@ -24,8 +24,10 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "base/mask.h"
 #include "base/quote.h"
 #include "data/http_date.h"
+#include "engine/fetch/document_outline.h"
 
 enum {
     BATCH_LINES_BYTES = 8 << 20, /* of one batch: then it is handed out, however few it has */
@@ -71,22 +73,24 @@ static bool restart(struct fetch *fetch, struct error *err)
     fetch->totals.restarts++;
     bulk->place = (struct bulk_place){ 0 };
     bulk->file = (struct bulk_file){ 0 };
+    bulk->others = 0;
     if (fetch->totals.restarts <= FETCH_RESTARTS_MAX)
         return true;
     return error_set(err, ERROR_TRANSIENT, "fetch.restarts",
                      "the file was another one %d times while it was read", FETCH_RESTARTS_MAX);
 }
 
-/* For the rest of the file, where a place in it is one in what is transferred. */
+/* For the rest of the file, where a place in it is one in what is transferred. With the byte before
+ * it, which ends a line: bytes from elsewhere are then seen to be so. */
 static void ask_for_rest(const struct walk_bulk *bulk, char number[NUMBER_MAX],
                          struct exchange_request *request)
 {
     const struct str validator = bulk_file_validator(&bulk->file);
 
-    if (bulk->place.bytes == 0 || bulk->file.is_packed || validator.len == 0 ||
+    if (bulk->place.bytes == 0 || bulk->file.is_packed || validator.len == 0 || bulk->has_no_rest ||
         bulk->lines.is_xml) /* the rest of a document is none */
         return;
-    (void)snprintf(number, NUMBER_MAX, "bytes=%" PRId64 "-", bulk->place.bytes);
+    (void)snprintf(number, NUMBER_MAX, "bytes=%" PRId64 "-", bulk->rest_from);
     request->extra[0] = (struct http_header){ STR("Range"), str_of(number) };
     request->extra[1] = (struct http_header){ STR("If-Range"), validator };
     request->extra_count = 2;
@@ -104,29 +108,40 @@ static bool begin_whole(struct fetch *fetch, const struct http_response *reply, 
     bulk->file = file;
     bulk->at = (struct bulk_place){ 0 };
     bulk->is_skipping = bulk->place.records > 0;
+    bulk->rest_end = 0;
+    bulk->is_joining = false;
     lines_restart(&bulk->lines, true);
     return true;
 }
 
-static bool begin_rest(struct fetch *fetch, const struct http_response *reply, struct error *err)
+static bool begin_rest(struct walk_bulk *bulk)
 {
-    struct walk_bulk *bulk = &fetch->bulk;
-
-    if (!bulk_range_fits(reply, &bulk->file, bulk->place.bytes))
-        return error_set(err, ERROR_TRANSIENT, "answer.file",
-                         "status 206, and its Content-Range is not the rest that was requested");
     bulk->at = bulk->place;
+    bulk->at.bytes = bulk->rest_from;
     bulk->is_skipping = false;
+    bulk->is_joining = true;
     lines_restart(&bulk->lines, false);
     return true;
+}
+
+/* Of a list with commas. */
+static struct str last_of(struct str list)
+{
+    struct str last = list;
+
+    while (list.len > 0)
+        last = str_cut(&list, ',');
+    return str_trim(last);
 }
 
 /* HTTP/1 without a length or chunks ends with the connection, however that came about. */
 static bool is_bounded(const struct http_response *reply)
 {
+    const struct str coding = http_header_value(reply->headers, STR("Transfer-Encoding"));
+
     return reply->version >= 20 ||
            http_header_value(reply->headers, STR("Content-Length")).data != NULL ||
-           http_header_value(reply->headers, STR("Transfer-Encoding")).data != NULL;
+           str_eq_nocase(last_of(coding), STR("chunked"));
 }
 
 static bool accept(struct fetch *fetch, const struct exchange_request *request, struct error *err)
@@ -136,7 +151,7 @@ static bool accept(struct fetch *fetch, const struct exchange_request *request, 
 
     bulk->is_bounded = is_bounded(reply);
     if (reply->status == 206 && request->extra_count > 0)
-        return begin_rest(fetch, reply, err);
+        return begin_rest(bulk);
     if (reply->status == 200)
         return begin_whole(fetch, reply, err);
     return error_set(err, ERROR_TRANSIENT, "answer.file", "status %d in place of a file",
@@ -150,6 +165,7 @@ static bool open_stream(struct fetch *fetch, struct error *err)
     struct exchange_request request = { .phase = fetch->list, .is_stream = true };
     char number[NUMBER_MAX];
 
+    bulk->rest_from = bulk->place.bytes - 1;
     ask_for_rest(bulk, number, &request);
     fetch->current = exchange;
     if (!exchange_run(fetch, &request, exchange, err)) {
@@ -167,6 +183,12 @@ static bool open_stream(struct fetch *fetch, struct error *err)
     exchange->stream = NULL;
     bulk->opened.stream = NULL;
     bulk->opened.reply.wire_bytes = 0;
+    if (request.extra_count > 0 && bulk->opened.reply.status == 206 &&
+        !bulk_range_fits(&bulk->opened.reply, &bulk->file, bulk->rest_from, &bulk->rest_end)) {
+        end_stream(fetch, NULL);
+        bulk->has_no_rest = true; /* all of it, then */
+        return true;
+    }
     if (accept(fetch, &request, err))
         return true;
     end_stream(fetch, err);
@@ -176,8 +198,13 @@ static bool open_stream(struct fetch *fetch, struct error *err)
 /* ---- lines ---- */
 
 /* The end of the stream: is it the end of the file, too? */
-static bool check_end(const struct walk_bulk *bulk, struct error *err)
+static bool check_end(struct walk_bulk *bulk, struct error *err)
 {
+    if (bulk->rest_end > 0 && bulk->rest_from + bulk->stream->wire_bytes != bulk->rest_end) {
+        bulk->has_no_rest = true;
+        return error_set(err, ERROR_TRANSIENT, "answer.file",
+                         "the rest of the file has other bytes than its Content-Range says");
+    }
     if (bulk->stream->is_packed || bulk->is_bounded)
         return bulk->stream->wire_bytes > 0 || bulk->at.bytes > 0 ||
                error_set(err, ERROR_TRANSIENT, "answer.file", "the file is empty");
@@ -204,6 +231,31 @@ static bool read_more(struct fetch *fetch, struct error *err)
     return true;
 }
 
+/* The first line of a rest is the end of the line before it. */
+static bool join(struct walk_bulk *bulk, const struct line *line, struct error *err)
+{
+    if (!bulk->is_joining)
+        return true;
+    bulk->is_joining = false;
+    if (line->bytes == 1 && !line->is_open)
+        return true;
+    bulk->has_no_rest = true;
+    return error_set(err, ERROR_TRANSIENT, "answer.file",
+                     "%s: the rest of the file does not begin at the end of a line",
+                     bulk->opened.title.text);
+}
+
+static bool check_whole(const struct walk_bulk *bulk, struct error *err)
+{
+    if (!lines_are_whole(&bulk->lines))
+        return error_set(err, ERROR_TRANSIENT, "answer.file",
+                         "%s: the file ends before its root element does", bulk->opened.title.text);
+    return !bulk->lines.has_text ||
+           error_set(err, ERROR_TRANSIENT, "answer.file",
+                     "%s: there is a text between the elements of the file, or after them",
+                     bulk->opened.title.text);
+}
+
 /* The next line that is not blank. *is_end: there is none. */
 static bool next_line(struct fetch *fetch, struct line *line, bool *is_end, struct error *err)
 {
@@ -214,6 +266,8 @@ static bool next_line(struct fetch *fetch, struct line *line, bool *is_end, stru
         switch (lines_next(&bulk->lines, line)) {
         case LINES_LINE:
             bulk->at.bytes += (int64_t)line->bytes;
+            if (!join(bulk, line, err))
+                return false;
             if (str_trim(line->text).len > 0)
                 return bulk_place_add(&bulk->at, &bulk->hash, line->text, err);
             break;
@@ -222,10 +276,8 @@ static bool next_line(struct fetch *fetch, struct line *line, bool *is_end, stru
                 return false;
             break;
         case LINES_END:
-            *is_end = lines_are_whole(&bulk->lines);
-            return *is_end || error_set(err, ERROR_TRANSIENT, "answer.file",
-                                        "%s: the file ends before its root element does",
-                                        bulk->opened.title.text);
+            *is_end = check_whole(bulk, err);
+            return *is_end;
         }
     }
 }
@@ -287,6 +339,8 @@ static bool add_line(struct fetch *fetch, struct bulk_lines *lines, const struct
 static bool close_body(const struct lines *cutter, struct bulk_lines *lines, struct error *err)
 {
     if (cutter->is_xml) {
+        if (lines->texts.count == 0)
+            buf_add(&lines->body, buf_str(&cutter->head));
         lines_close_document(cutter, &lines->body);
         return buf_ok(&lines->body, err);
     }
@@ -328,6 +382,17 @@ static bool gather(struct fetch *fetch, struct bulk_lines *lines, struct error *
 
 /* ---- records ---- */
 
+/* The root is that of a list. */
+static bool check_root(struct fetch *fetch, const struct response *response, struct error *err)
+{
+    return response->items.is_there ||
+           error_set(err, ERROR_TRANSIENT, "answer.file",
+                     "%.*s finds nothing in the file, nor the place for it; see "
+                     "response.namespaces if it has a namespace: %.*s",
+                     STR_ARG(fetch->list->endpoint->response.items.text),
+                     STR_ARG(document_outline(&response->document, walk_arena(fetch))));
+}
+
 static bool open_document(struct fetch *fetch, struct response *response, struct str body,
                           struct error *err)
 {
@@ -344,9 +409,10 @@ static bool open_document(struct fetch *fetch, struct response *response, struct
     }
     response->is_open = true;
     return document_items(
-        &response->document,
-        &(struct document_list){ .items = &reader->items, .container = &reader->container },
-        walk_arena(fetch), &response->items, err);
+               &response->document,
+               &(struct document_list){ .items = &reader->items, .container = &reader->container },
+               walk_arena(fetch), &response->items, err) &&
+           check_root(fetch, response, err);
 }
 
 static bool open_body(struct fetch *fetch, struct response *response, struct str body,
@@ -407,7 +473,7 @@ static bool add_bad(struct fetch *fetch, struct listing *bad, size_t position, s
     *record = (struct record){ .position = position,
                                .payload = text,
                                .reason = "item.syntax",
-                               .detail = arena_copy(walk_arena(fetch), str_of(why->text)) };
+                               .detail = mask_personal_copy(walk_arena(fetch), str_of(why->text)) };
     return record->detail.data != NULL;
 }
 
@@ -483,6 +549,28 @@ static bool read_records(struct fetch *fetch, const struct bulk_lines *lines,
            add_all_bad(fetch, &exchange->listing, &bad, err);
 }
 
+/* A file begins with records, or it is something else: an error, a list on one line. */
+static bool check_beginning(struct fetch *fetch, const struct bulk_lines *lines,
+                            const struct listing *listing, struct error *err)
+{
+    struct str first = STR("");
+
+    if (fetch->bulk.place.records > 0 || listing->hash_count > 0)
+        return true;
+    if (lines->texts.count == 0)
+        return fetch->bulk.lines.is_xml || error_set(err, ERROR_TRANSIENT, "answer.file",
+                                                     "the file is empty: it has no records");
+    if (!fetch->bulk.lines.is_xml)
+        first = lines->texts.items[0];
+    else
+        first = str_slice(buf_str(&lines->body), 0, lines->body.len);
+    return error_set(err, ERROR_TRANSIENT, "answer.file",
+                     "none of the first %zu %s of the file is a record with an id at %.*s: %s",
+                     lines->texts.count, fetch->bulk.lines.is_xml ? "elements" : "lines",
+                     STR_ARG(fetch->list->endpoint->response.id[0].text),
+                     QUOTE(str_slice(first, 0, 80)));
+}
+
 /* ---- a batch ---- */
 
 /* By the server's clock, and never later than the request. */
@@ -519,18 +607,36 @@ static void end_file(struct fetch *fetch)
     fetch->list->end = PAGE_END_SINGLE;
 }
 
+/* A root without elements. */
+static bool is_empty_document(const struct walk_bulk *bulk, const struct bulk_lines *lines)
+{
+    return bulk->lines.is_xml && lines->is_end && bulk->at.records == 0;
+}
+
+/* Elements of a batch that are no records, nor have any in them. */
+static int64_t others_of(const struct walk_bulk *bulk, const struct bulk_lines *lines,
+                         const struct listing *listing)
+{
+    return bulk->lines.is_xml && lines->texts.count > listing->items
+               ? (int64_t)(lines->texts.count - listing->items)
+               : 0;
+}
+
 static bool hand_out(struct fetch *fetch, const struct bulk_lines *lines, struct fetch_batch *batch,
                      struct error *err)
 {
     struct walk_bulk *bulk = &fetch->bulk;
     struct exchange *exchange = exchange_of(fetch);
 
-    if (lines->texts.count > 0 && !read_records(fetch, lines, exchange, err))
+    if (((lines->texts.count > 0 || is_empty_document(bulk, lines)) &&
+         !read_records(fetch, lines, exchange, err)) ||
+        !check_beginning(fetch, lines, &exchange->listing, err))
         return error_wrap(err, "%s, after %" PRId64 " records", exchange->title.text,
                           bulk->place.records);
     walk_take_records(fetch, &exchange->listing, batch);
     batch->made_us = made_us(bulk);
     bulk->place = bulk->at;
+    bulk->others += others_of(bulk, lines, &exchange->listing);
     bulk->failures = 0;
     bulk->told_us = clock_monotonic_us(fetch->parts.clock);
     count_bytes(fetch);
@@ -604,11 +710,12 @@ bool walk_bulk_batch(struct fetch *fetch, struct fetch_batch *batch, struct erro
         if (try_batch(fetch, batch, &is_done, err))
             continue;
         is_done = false;
+        exchange_mask_error(fetch, &request, err);
         was_open = was_open || bulk->stream != NULL;
         end_stream(fetch, err);
         if (!was_open || fetch_error_is_restarts(err))
             return false; /* exchange_run has tried as often as the source allows */
-        if (!exchange_wait(fetch, &request, ++bulk->failures, err))
+        if (!exchange_wait(fetch, &request, &bulk->opened, ++bulk->failures, err))
             return false;
         exchange_close(&fetch->exchanges[0]);
         fetch->current = NULL;
@@ -619,9 +726,18 @@ bool walk_bulk_batch(struct fetch *fetch, struct fetch_batch *batch, struct erro
 
 void walk_bulk_end(struct fetch *fetch)
 {
-    struct str reason = arena_printf(&fetch->memory.own, "%" PRId64 " records in the file",
-                                     fetch->bulk.place.records);
+    const struct walk_bulk *bulk = &fetch->bulk;
+    struct str reason;
 
+    if (bulk->others > 0)
+        reason =
+            arena_printf(&fetch->memory.own,
+                         "%" PRId64 " elements in the file; %" PRId64 " of them have no record",
+                         bulk->place.records, bulk->others);
+    else
+        reason = arena_printf(&fetch->memory.own, "%" PRId64 " records in the file",
+                              bulk->place.records);
     walk_end(fetch, FETCH_COMPLETE, reason.data != NULL ? reason : STR("the file was read"));
-    fetch->verdict.distinct = fetch->bulk.place.records;
+    fetch->verdict.distinct = bulk->place.records - bulk->others;
+    fetch->verdict.doubts[FETCH_DOUBT_ELEMENTS] = bulk->others > 0;
 }

@@ -16,6 +16,7 @@
 #include "data/http_fault.h"
 #include "engine/fetch/absence.h"
 #include "engine/fetch/digest.h"
+#include "engine/fetch/lone.h"
 #include "engine/source/retry_policy.h"
 
 /* A walk that would wait longer than this gives its task back, unless the order says otherwise. */
@@ -315,33 +316,27 @@ static enum listing_order order_of(const struct phase *phase)
     return phase->rules.descending ? LISTING_NEWEST_FIRST : LISTING_OLDEST_FIRST;
 }
 
-/* A child endpoint has no pages: if it says that there are more children than it gave, some would
- * be missing for good. The parent is refused. */
-static bool check_children(const struct exchange_request *request, const struct listing *listing,
-                           struct error *err)
-{
-    if (request->phase->endpoint->parent.len == 0 || !listing->has_total ||
-        listing->total <= (int64_t)listing->items)
-        return true;
-    return error_set(err, ERROR_REQUEST, "answer.total",
-                     "the response has %zu of %" PRId64 " children, and its endpoint has no pages",
-                     listing->items, listing->total);
-}
-
-/* A list must have what the source declares. A lookup by id has no further pages. */
+/* A list must have what the source declares. A lookup by id has no further pages, and need have
+ * nothing; the children of a parent are a list. */
 static bool check_absence(struct fetch *fetch, const struct exchange_request *request,
                           const struct exchange *exchange, struct error *err)
 {
     const struct phase *phase = request->phase;
     const struct proof_page page = walk_proof_page(&exchange->listing);
+    const bool is_page = exchange_is_page(request);
+    const bool is_of_parent = phase->endpoint->parent.len > 0;
+    const struct lone_input lone = { &exchange->reply, &exchange->listing, is_of_parent };
     struct absence_input input = { .reader = &phase->reader,
                                    .response = &exchange->response,
                                    .listing = &exchange->listing,
-                                   .is_first = phase->state.number == 0 };
+                                   .is_first = !is_page || phase->state.number == 0 };
 
-    if (!exchange_is_page(request))
-        return check_children(request, &exchange->listing, err);
-    if (absence_needs_total(input.listing) &&
+    if (!is_page && !is_of_parent)
+        return true;
+    if (phase->endpoint->page.type == PAGINATION_SINGLE &&
+        !lone_check(&lone, walk_arena(fetch), err))
+        return false;
+    if (is_page && absence_needs_total(input.listing) &&
         !proof_is_reached(&phase->proof, &page, walk_arena(fetch), &input.is_total_reached, err))
         return false;
     return absence_check(&input, walk_arena(fetch), err);
@@ -404,7 +399,14 @@ static bool read_reply(struct fetch *fetch, const struct exchange_request *reque
     return ok || error_wrap(err, "%s", exchange->title.text);
 }
 
-/* What is kept of a failure must not repeat the secrets that the source was shown. */
+void exchange_mask_error(const struct fetch *fetch, const struct exchange_request *request,
+                         struct error *err)
+{
+    const struct request_mask mask = { &request->phase->form, fetch->parts.secrets };
+
+    err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
+}
+
 static void mask_failure(struct fetch *fetch, const struct exchange_request *request,
                          struct exchange *exchange, struct error *err)
 {
@@ -412,7 +414,7 @@ static void mask_failure(struct fetch *fetch, const struct exchange_request *req
     const struct str body = str_slice(exchange->reply.body, 0, DIGEST_TEXT_BYTES);
     char *excerpt = arena_alloc(walk_arena(fetch), body.len);
 
-    err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
+    exchange_mask_error(fetch, request, err);
     if (excerpt == NULL || body.len == 0)
         return;
     memcpy(excerpt, body.data, body.len);
@@ -582,12 +584,13 @@ void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
     feedback(fetch, exchange, failure);
 }
 
-bool exchange_wait(struct fetch *fetch, const struct exchange_request *request, int failures,
-                   struct error *err)
+bool exchange_wait(struct fetch *fetch, const struct exchange_request *request,
+                   const struct exchange *opened, int failures, struct error *err)
 {
     const struct retry_policy policy = retry_policy_of(&request->phase->endpoint->retry);
     const struct rate_hints none = { 0 };
 
+    note_attempt(fetch, request, opened, err);
     if (http_error_is_cancelled(err) || !request->phase->endpoint->retry.on_timeout ||
         !retry_may(&policy, err->level, failures))
         return false;

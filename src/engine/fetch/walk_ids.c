@@ -306,6 +306,11 @@ bool id_work_is_unbelievable(const struct fetch *fetch)
            (of >= FETCH_MISSING_HALF_MIN && ids->lost_missing * 2 > of);
 }
 
+bool id_work_has_no_children(const struct id_work *ids)
+{
+    return ids->childless >= FETCH_MISSING_ALL_MIN && ids->childless == (int64_t)ids->queue.count;
+}
+
 /* ---- one id that fails ---- */
 
 /* The id becomes a batch of its own, which has failed. */

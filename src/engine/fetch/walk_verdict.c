@@ -20,10 +20,9 @@ const char *fetch_verdict_name(enum fetch_verdict_kind kind)
 const char *fetch_doubt_name(enum fetch_doubt doubt)
 {
     static const char *const names[] = {
-        [FETCH_DOUBT_NEXT] = "lost-next",
-        [FETCH_DOUBT_TOTAL] = "wrong-total",
-        [FETCH_DOUBT_REPEATS] = "repeats",
-        [FETCH_DOUBT_INSTANT] = "one-instant",
+        [FETCH_DOUBT_NEXT] = "lost-next",          [FETCH_DOUBT_TOTAL] = "wrong-total",
+        [FETCH_DOUBT_REPEATS] = "repeats",         [FETCH_DOUBT_INSTANT] = "one-instant",
+        [FETCH_DOUBT_ELEMENTS] = "other-elements", [FETCH_DOUBT_CHILDREN] = "no-children",
     };
 
     return names[doubt];
@@ -66,6 +65,8 @@ static void add_doubts(struct buf *out, const struct fetch_verdict *verdict)
         [FETCH_DOUBT_TOTAL] = "the total is wrong",
         [FETCH_DOUBT_REPEATS] = "ids that come twice on a page make up the total",
         [FETCH_DOUBT_INSTANT] = "the last page is of one instant, which may have more records",
+        [FETCH_DOUBT_ELEMENTS] = "the file has elements without a record",
+        [FETCH_DOUBT_CHILDREN] = "that none has may be a fault of the request",
     };
 
     for (size_t i = 0; i < FETCH_DOUBTS; i++) {
@@ -189,6 +190,8 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
     }
     for (size_t i = 0; i < FETCH_DOUBTS; i++)
         verdict->doubts[i] |= (fetch->ids.doubts >> i & 1) != 0;
+    if (kind == FETCH_COMPLETE)
+        verdict->doubts[FETCH_DOUBT_CHILDREN] = id_work_has_no_children(&fetch->ids);
     if (kind == FETCH_CUT_SHORT || kind == FETCH_RESLICE || kind == FETCH_OVER_BUDGET)
         verdict->finished = finished_of(fetch);
     verdict->reason = reason.len > 0 ? reason : reason_of(fetch, verdict);

@@ -163,6 +163,47 @@ TEST(a_token_that_stays_the_same_costs_a_handful_of_requests)
                      "generic-header", "/generic/header");
 }
 
+/* ---- a list that no re-slice makes shorter ---- */
+
+/* The source returns the same ten days for every window, and refuses the second page. Each half of
+ * a slice is as long as the whole: without a budget they would be halved down to minutes. */
+TEST(a_source_that_ignores_the_window_is_left_to_a_person)
+{
+    const char *store = cli_sqlite("ignores-window");
+    struct sim sim =
+        SIM_SOURCE_START("--records", "4000", "--fault",
+                         "path=/generic/offset query=offset=40 kind=status code=400 body=empty");
+    char url[128];
+    struct run run, judged;
+    int64_t pages, first, second;
+
+    (void)snprintf(url, sizeof(url), "http.base_url=%s", sim.base);
+    REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
+    run = RUN("patra", "source", "apply", "test/data/sim-sources/generic-offset.yaml", "--store",
+              store, "--set", url, "--set", "window.max=10d", "--set",
+              "endpoints.records.query.from=2026-02-01T00:00:00Z", "--set",
+              "endpoints.records.query.to=2026-02-11T00:00:00Z", "--set",
+              "endpoints.records.query.ignored=${window.from}/${window.to}");
+    REQUIRE(run.code == 0, run.talk.data);
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
+    CHECK_EQ(run.code, 1, run.out.data);
+    first = requests_of(store);
+    judged = verify(store, &sim, SIM_SOURCE_NAME);
+    pages = cli_number(judged.out, "must_hold") / 40 + 1;
+    CHECK(first <= 4 * pages + 32 + 8, "four times its pages, and some to spare");
+    CHECK(sql_number(store, "SELECT count(*) FROM ing_task"
+                            " WHERE partial_reason_code = 'OVER_BUDGET'") > 0,
+          "and the reason is kept");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store);
+    second = requests_of(store) - first;
+    test_note("ignores-window: %" PRId64 " pages, %" PRId64 " requests, then %" PRId64, pages,
+              first, second);
+    CHECK(second <= first + 8, "and no more with the next trigger");
+    run = RUN("patra", "status", SIM_SOURCE_NAME, "--store", store);
+    CHECK_EQ(run.code, 1, "a person is needed");
+    sim_stop(&sim);
+}
+
 /* ---- tokens that die ---- */
 
 /* Every third token has expired. The list is sorted by date, so each walk keeps what it has read.

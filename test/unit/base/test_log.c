@@ -169,3 +169,17 @@ TEST(log_level_names_are_read)
     CHECK(log_level_parse(STR("error"), &level) && level == LOG_ERROR, "error");
     CHECK(!log_level_parse(STR("Error"), &level) && !log_level_parse(STR(""), &level), "others");
 }
+
+/* Whoever wrote the text: what goes to the terminal has been masked before, or it is now. */
+TEST(log_lines_have_no_personal_data)
+{
+    struct log log = open_log(LOG_TEXT);
+    struct str text;
+
+    log_event(&log, LOG_INFO, "e",
+              LOG_STR("reason", STR("ask jane.doe@example.com or +1 415 555 0199")));
+    text = close_log(&log);
+    CHECK(str_find(text, STR("jane.doe")) == text.len, "no address");
+    CHECK(str_find(text, STR("555 0199")) == text.len, "no number");
+    CHECK(str_find(text, STR("@example.com")) < text.len, "but what it is");
+}

@@ -76,6 +76,36 @@ TEST(an_error_object_in_place_of_the_list_is_not_a_page)
     require_broken(&rig, "answer.items", "is not a list", "items: $.items");
 }
 
+static int status_of_all;
+
+static bool serve_with_status(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    reply->status = status_of_all;
+    return serve_bodies(self, n, reply);
+}
+
+/* A list that is still being made; a part of a list that has no pages. */
+TEST(a_status_that_says_it_is_not_all_is_not_a_page)
+{
+    static const char *const none[] = { "{\"items\":[],\"total\":0}" };
+    static const char *const one[] = { "{\"items\":[" RECORD("a") "],\"total\":1}" };
+    struct rig rig;
+
+    begin(&rig, GENERIC, "offset", none, 1);
+    fake.spoil = serve_with_status;
+    status_of_all = 202;
+    require_broken(&rig, "answer.status", "not ready", "202");
+
+    begin(&rig, GENERIC, "single", one, 1);
+    fake.spoil = serve_with_status;
+    status_of_all = 206;
+    rig_run(&rig);
+    CHECK(rig.failed, "206");
+    CHECK_STR(str_of(rig.err.code), STR("answer.status"), rig.err.text);
+    CHECK_EQ(rig.ids.count, 0, "nothing is stored");
+    rig_release(&rig);
+}
+
 TEST(a_list_that_is_there_twice_is_not_a_page)
 {
     static const char *const pages[] = {

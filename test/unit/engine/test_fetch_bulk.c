@@ -25,6 +25,8 @@ static struct {
     int ranges;           /* of which the rest of the file */
     bool refuses_nothing; /* 416 where there is no rest */
     const char *tail;
+    enum { REST_RIGHT, REST_SHORT, REST_OPEN, REST_LESS, REST_OTHER_BYTES, REST_OTHER_TAG } rest;
+    const char *coding; /* Transfer-Encoding; NULL: none */
 } file;
 
 static char body[1 << 20];
@@ -63,6 +65,29 @@ static bool is_same_file(const struct http_request *request)
     return true;
 }
 
+/* Lies about the rest of a file; its body is cut at the end of a line. */
+static void lie(int64_t from, size_t len, struct scripted_reply *reply)
+{
+    const size_t less = (size_t)((const char *)memchr(reply->body.data + reply->body.len / 2, '\n',
+                                                      reply->body.len / 2) -
+                                 reply->body.data) +
+                        1;
+
+    if (file.rest == REST_SHORT || file.rest == REST_OPEN || file.rest == REST_LESS)
+        reply->body.len = less;
+    if (file.rest == REST_SHORT)
+        (void)snprintf(range, sizeof(range), "bytes %" PRId64 "-%zu/%zu", from,
+                       (size_t)from + less - 1, len);
+    if (file.rest == REST_OPEN)
+        (void)snprintf(range, sizeof(range), "bytes %" PRId64 "-%zu/*", from,
+                       (size_t)from + less - 1);
+    if (file.rest == REST_OTHER_BYTES)
+        reply->body.data = body;
+    if (file.rest == REST_OTHER_TAG)
+        (void)snprintf(tag, sizeof(tag), "\"other\"");
+    (void)snprintf(number, sizeof(number), "%zu", reply->body.len);
+}
+
 static void serve(void *context, struct arena *arena, const struct http_request *request,
                   struct scripted_reply *reply)
 {
@@ -91,15 +116,18 @@ static void serve(void *context, struct arena *arena, const struct http_request 
     reply->headers = headers;
     reply->header_count = 0;
     (void)snprintf(number, sizeof(number), "%zu", len - (size_t)from);
+    (void)snprintf(range, sizeof(range), "bytes %" PRId64 "-%zu/%zu", from, len - 1, len);
+    if (from > 0 && file.rest != REST_RIGHT)
+        lie(from, len, reply);
     if (file.has_length)
         headers[reply->header_count++] =
             (struct http_header){ STR("Content-Length"), str_of(number) };
-    if (file.is_chunked)
+    if (file.is_chunked || file.coding != NULL)
         headers[reply->header_count++] =
-            (struct http_header){ STR("Transfer-Encoding"), STR("chunked") };
+            (struct http_header){ STR("Transfer-Encoding"),
+                                  file.coding != NULL ? str_of(file.coding) : STR("chunked") };
     if (file.has_tag)
         headers[reply->header_count++] = (struct http_header){ STR("ETag"), str_of(tag) };
-    (void)snprintf(range, sizeof(range), "bytes %" PRId64 "-%zu/%zu", from, len - 1, len);
     if (from > 0)
         headers[reply->header_count++] =
             (struct http_header){ STR("Content-Range"), str_of(range) };
@@ -208,6 +236,36 @@ TEST(a_file_that_was_handed_out_whole_is_not_read_again)
     rig_release(&rig);
 }
 
+static int kept_attempts;
+
+static void count_attempts(struct rig *rig, struct fetch *fetch, const struct fetch_batch *batch)
+{
+    const struct str attempt = STR("\"status\":200,\"code\":\"http.reset\",\"text\":\"");
+    struct str digest = batch->response_digest;
+    size_t at;
+
+    (void)rig;
+    (void)fetch;
+    for (; (at = str_find(digest, attempt)) < digest.len; kept_attempts++)
+        digest = str_slice(digest, at + attempt.len, digest.len);
+}
+
+TEST(every_break_of_a_file_is_kept)
+{
+    struct rig rig;
+
+    begin(&rig, 300);
+    file.has_range = false;
+    file.cut = 3000;
+    file.cut_more = 3000;
+    rig.look = count_attempts;
+    kept_attempts = 0;
+    rig_run(&rig);
+    require_whole(&rig, "after many breaks");
+    CHECK_EQ(kept_attempts, file.opened - 1, "all but the last");
+    rig_release(&rig);
+}
+
 TEST(a_file_that_breaks_off_is_read_on)
 {
     for (int with_range = 0; with_range < 2; with_range++) {
@@ -276,6 +334,39 @@ TEST(a_file_that_was_changed_is_read_from_its_beginning)
     }
 }
 
+/* A server may give less than the rest, or something else. All of the file is then requested. */
+TEST(a_rest_that_is_not_the_rest_is_not_believed)
+{
+    static const struct {
+        const char *label;
+        int rest;
+        bool has_length;
+    } cases[] = { { "less, and says so", REST_SHORT, true },
+                  { "less, and says so, of an unknown length", REST_SHORT, false },
+                  { "less, without the length of the file", REST_OPEN, true },
+                  { "less, of an unknown length", REST_OPEN, false },
+                  { "less than its head says", REST_LESS, true },
+                  { "the bytes of the beginning", REST_OTHER_BYTES, true },
+                  { "of another file", REST_OTHER_TAG, true } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        begin(&rig, 217);
+        file.has_length = cases[i].has_length;
+        file.is_chunked = !cases[i].has_length;
+        rig.stop_after = 2;
+        rig_run(&rig);
+        rig.stop_after = 0;
+        file.rest = cases[i].rest;
+        rig_resume(&rig);
+        require_whole(&rig, cases[i].label);
+        CHECK_EQ(file.ranges, 1, "the rest was requested once");
+        CHECK_EQ(file.opened, 3, "and then all of it");
+        rig_release(&rig);
+    }
+}
+
 /* Nothing but its content says which file it is. */
 static void begin_nameless(struct rig *rig, int records)
 {
@@ -325,11 +416,18 @@ TEST(what_is_not_a_whole_file_is_refused)
         int records;
         bool has_length;
         const char *word;
+        const char *coding;
     } cases[] = {
-        { "the last line is cut", "{\"id\":\"x\",\"upda", 70, true, "in the middle of a line" },
-        { "no length and no chunks", NULL, 70, false, "neither a length nor chunks" },
-        { "empty", NULL, 0, true, "empty" },
-        { "a page of HTML", "<html>\n<body>gone</body>\n</html>\n", 0, true, "is JSON" },
+        { "the last line is cut", "{\"id\":\"x\",\"upda", 70, true, "in the middle of a line",
+          NULL },
+        { "no length and no chunks", NULL, 70, false, "neither a length nor chunks", NULL },
+        { "a coding that has no end", NULL, 70, false, "neither a length nor chunks", "identity" },
+        { "empty", NULL, 0, true, "empty", NULL },
+        { "blank lines", "\n\r\n  \n", 0, true, "empty", NULL },
+        { "a page of HTML", "<html>\n<body>gone</body>\n</html>\n", 0, true, "is JSON", NULL },
+        { "an error", "{\"error\":\"busy\"}\n", 0, true, "with an id at $.id", NULL },
+        { "a list on one line", "[{\"id\":\"a\"},{\"id\":\"b\"}]\n", 0, true, "with an id at $.id",
+          NULL },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -338,6 +436,7 @@ TEST(what_is_not_a_whole_file_is_refused)
         begin(&rig, cases[i].records);
         file.tail = cases[i].tail;
         file.has_length = cases[i].has_length;
+        file.coding = cases[i].coding;
         rig_run(&rig);
         CHECK(rig.failed, cases[i].label);
         CHECK_EQ(rig.err.level, ERROR_TRANSIENT, cases[i].label);
@@ -346,6 +445,19 @@ TEST(what_is_not_a_whole_file_is_refused)
         CHECK_EQ(file.opened, 4, "requested again");
         rig_release(&rig);
     }
+}
+
+TEST(an_error_among_the_lines_is_kept_as_a_bad_record)
+{
+    struct rig rig;
+
+    begin(&rig, 30);
+    file.tail = "{\"error\":\"backend died\"}\n";
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.ids.count, 30, "the others");
+    CHECK_EQ(rig.bad.count, 1, "and the error");
+    rig_release(&rig);
 }
 
 TEST(a_last_line_needs_no_end)
@@ -381,6 +493,24 @@ TEST(a_line_that_is_not_json_is_a_bad_record_and_the_others_are_good)
         CHECK(str_find(rig.bad.items[0], STR("item.syntax")) < rig.bad.items[0].len, lines[i]);
         CHECK(rig_has(&rig.ids, STR("last")), lines[i]);
         CHECK(!rig_has(&rig.ids, STR("a")), lines[i]);
+        rig_release(&rig);
+    }
+}
+
+TEST(what_is_said_of_a_broken_file_has_no_personal_data)
+{
+    static const char *const tails[] = { "{\"error\":\"ask jane.doe@example.com\"}\n",
+                                         "jane.doe@example.com\n",
+                                         "{\"id\":\"jane.doe@example.com" };
+
+    for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
+        struct rig rig;
+
+        begin(&rig, 0);
+        file.tail = tails[i];
+        rig_run(&rig);
+        CHECK(rig.failed, tails[i]);
+        CHECK(strstr(rig.err.text, "jane.doe") == NULL, rig.err.text);
         rig_release(&rig);
     }
 }
@@ -486,6 +616,8 @@ TEST(the_elements_of_an_xml_file_are_its_records)
         rig_run(&rig);
         CHECK(!rig.failed, rig.err.text);
         CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "whole");
+        CHECK_EQ(rig.last.verdict.distinct, 120, "elements without a record do not count");
+        CHECK(rig.last.verdict.doubts[FETCH_DOUBT_ELEMENTS], "and are a doubt");
         CHECK_EQ(rig.records, 120, "each once, and nothing else");
         CHECK_EQ(rig.bad.count, 0, "all good");
         CHECK(str_starts(rig.payloads.items[7], STR("<d:Article ")), rig.payloads.items[7].data);
@@ -507,6 +639,7 @@ TEST(an_xml_file_is_resumed_by_what_was_read_of_it)
             rig_resume(&rig);
         CHECK(!rig.failed, rig.err.text);
         CHECK_EQ(rig.records, 120, "each once");
+        CHECK_EQ(rig.last.verdict.distinct, 120, "others are counted over all runs");
         rig_release(&rig);
     }
 }
@@ -524,6 +657,72 @@ TEST(an_xml_file_without_its_end_is_not_whole)
         CHECK(rig.failed, tails[i]);
         CHECK_STR(str_of(rig.err.code), STR("answer.file"), rig.err.text);
         CHECK_EQ(rig.err.level, ERROR_TRANSIENT, tails[i]);
+        rig_release(&rig);
+    }
+}
+
+static struct str document;
+
+static void serve_document(void *context, struct arena *arena, const struct http_request *request,
+                           struct scripted_reply *reply)
+{
+    serve_xml(context, arena, request, reply);
+    reply->body = document;
+}
+
+static void run_document(struct rig *rig, const char *text)
+{
+    begin_xml(rig, 0, "", 777);
+    document = str_of(text);
+    rig->http.script.items[0].make = serve_document;
+    rig_run(rig);
+}
+
+#define ARTICLE(id) "<d:Article updated='2026-01-01'><d:Id>" id "</d:Id></d:Article>"
+#define SET "<Set xmlns:d=\"urn:d\">"
+
+TEST(an_xml_file_of_something_else_is_refused)
+{
+    static const struct {
+        const char *label, *text, *word;
+    } cases[] = {
+        { "an error", "<error><message>busy</message></error>", "nor the place for it" },
+        { "a page of HTML", "<html><head/><body><p>later</p></body></html>", "nor the place" },
+        { "another root without elements", "<busy/>", "nor the place for it" },
+        { "a namespace", "<Set xmlns='urn:new' xmlns:d='urn:d'>" ARTICLE("a") "</Set>",
+          "see response.namespaces" },
+        { "items of another name", SET "<Paper/><Paper/></Set>", "with an id at d:Id" },
+        { "items without ids", SET "<d:Article/><d:Article/></Set>", "with an id at d:Id" },
+        { "a text", SET "backend error</Set>", "a text between the elements" },
+        { "a text after records", SET ARTICLE("a") "backend error</Set>", "a text between" },
+        { "the same as CDATA", SET ARTICLE("a") "<![CDATA[backend error]]></Set>",
+          "a text between" },
+        { "a text after the root", SET ARTICLE("a") "</Set>backend error", "or after them" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig rig;
+
+        run_document(&rig, cases[i].text);
+        CHECK(rig.failed, cases[i].label);
+        CHECK_STR(str_of(rig.err.code), STR("answer.file"), cases[i].label);
+        CHECK_EQ(rig.err.level, ERROR_TRANSIENT, cases[i].label);
+        CHECK(strstr(rig.err.text, cases[i].word) != NULL, rig.err.text);
+        rig_release(&rig);
+    }
+}
+
+TEST(an_xml_file_may_have_no_records)
+{
+    static const char *const texts[] = { "<Set/>", "<?xml version='1.0'?>\n<Set a='/'>\n</Set>\n" };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct rig rig;
+
+        run_document(&rig, texts[i]);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, texts[i]);
+        CHECK_EQ(rig.records, 0, texts[i]);
         rig_release(&rig);
     }
 }

@@ -75,6 +75,7 @@ TEST(pages_of_a_fixed_size_are_walked_without_sending_it)
     static const char *const operations[] = { "numbered", "counted" };
 
     for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
+        struct page_rules rules;
         struct rig rig;
 
         fake_source_begin(&fake, &rig, "test/data/fetch/fixed.yaml", operations[i], 24);
@@ -89,6 +90,9 @@ TEST(pages_of_a_fixed_size_are_walked_without_sending_it)
             CHECK(str_find(rig.http.sent.items[j].url, STR("size")) ==
                       rig.http.sent.items[j].url.len,
                   "no size is sent");
+        rules = page_rules_of(&rig.spec, &rig.spec.endpoint);
+        CHECK_EQ(rules.size_min, rules.size, "none that is smaller could be requested");
+        CHECK_EQ(rules.size_max, rules.size, "nor one that is larger");
         rig_release(&rig);
     }
 }

@@ -254,6 +254,28 @@ TEST(a_retry_after_silences_all_processes_and_the_rate_learned_survives)
     contract_end();
 }
 
+/* An optional credential that is not set: people are shown the rate that holds. */
+TEST(what_people_see_is_the_rate_that_holds)
+{
+    struct store *store = new_store();
+    struct gate_view view;
+    struct error err = { 0 };
+
+    order_four(20, 5);
+    crowd.endpoint.rate.with_credential =
+        (struct spec_rate_limit){ .per_second = 100, .burst = 50 };
+    crowd_run(&crowd, store);
+    REQUIRE_OK(gate_view(store,
+                         &(struct gate_view_request){ STR("example"), &crowd.endpoint.rate,
+                                                      crowd.begin_us + crowd.length_us },
+                         &view, &err),
+               err);
+    CHECK(view.is_known, "there were requests");
+    CHECK(!view.has_credential, "without a credential");
+    CHECK_EQ(view.rate, 20 * MICRO, "at the rate without one");
+    contract_end();
+}
+
 static void say_remaining(struct crowd *of, size_t number, struct permit_feedback *feedback)
 {
     (void)of;
