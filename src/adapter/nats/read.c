@@ -576,8 +576,9 @@ bool nats_bus_lag(struct bus *base, struct bus_lag *lag, struct error *err)
     const struct nats_deadline deadline = own_deadline(bus);
     jsConsumerInfo *info;
 
-    if (bus->reader.group == NULL || !ready(bus, &deadline, err) ||
-        !find_consumer(bus, &deadline, &info, err))
+    if (bus->reader.group == NULL)
+        return true; /* unknown */
+    if (!ready(bus, &deadline, err) || !find_consumer(bus, &deadline, &info, err))
         return false;
     if (info == NULL)
         return true;
