@@ -567,6 +567,27 @@ TEST(a_service_account_gets_a_token_and_another_when_that_is_refused)
     end();
 }
 
+/* Requests with the old token are still under way when the first ones have got the new one. */
+TEST(a_token_that_is_refused_is_replaced_once_for_all_requests)
+{
+    char key[32];
+    bool made;
+
+    begin_secure("IP:127.0.0.1");
+    tokens("first-token", "second-token");
+    pubsub_fake_demand(rig.fake, "first-token");
+    rig.bus = open_bus();
+    REQUIRE_OK(bus_create(rig.bus, WAIT_US, &made, &rig.err), rig.err);
+    pubsub_fake_demand(rig.fake, "second-token");
+    for (int i = 0; i < 400; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        add(key, i % 64, 1);
+    }
+    REQUIRE_OK(publish(), rig.err);
+    CHECK_EQ(rig.http.sent.count, 2, "one more token");
+    end();
+}
+
 TEST(a_token_is_replaced_before_its_end)
 {
     bool made;

@@ -32,6 +32,7 @@ struct pubsub_stream {
     grpc_metadata_array initial, trailing;
     grpc_status_code status;
     grpc_slice details;
+    int64_t token_number;
     bool is_reading; /* an answer is asked for */
     bool has_answered;
 };
@@ -116,6 +117,7 @@ static bool open_stream(struct pubsub *pubsub, struct rpc_until until, struct er
         grpc_slice_from_static_string(PUBSUB_STREAMING_PULL), NULL,
         gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_micros(STREAM_US, GPR_TIMESPAN)),
         NULL);
+    stream->token_number = pubsub->token.number;
     pubsub->reader.stream = stream;
     start_stream(stream, token);
     return true;
@@ -261,7 +263,7 @@ static bool judge_end(struct pubsub *pubsub, struct error *err)
             err->code = "bus.spec";
         }
         if (stream->status == GRPC_STATUS_UNAUTHENTICATED)
-            token_drop(&pubsub->token);
+            token_drop(&pubsub->token, stream->token_number);
     }
     end_stream(pubsub);
     return is_ordinary;
