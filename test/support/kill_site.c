@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #include "port/store_record.h"
 #include "rows.h"
 
-enum { BATCH_MAX = 24, HOT_KEYS = 50 };
+enum { BATCH_MAX = 24, HOT_KEYS = 50, STORE_IS_AWAY = 3 };
 
 void kill_site_sleep(int64_t ms)
 {
@@ -105,7 +106,7 @@ struct store *kill_site_store(const char *dsn)
 
     while (!store_open(str_of(dsn), &options, &store, &err)) {
         if (err.level != ERROR_TRANSIENT)
-            _exit(3);
+            _exit(6);
         kill_site_sleep(50);
     }
     return store;
@@ -134,7 +135,7 @@ void kill_site_write(const char *dsn, int keys, uint64_t seed)
 
 /* ---- a publisher ---- */
 
-void kill_site_publish(const char *dsn, const char *only)
+static void run_publish(const char *dsn, const char *only)
 {
     const char *build = getenv("PATRA_BUILD");
     char program[4096];
@@ -143,6 +144,24 @@ void kill_site_publish(const char *dsn, const char *only)
     (void)execl(program, program, "publish", "--lease", "400ms", "--store", dsn,
                 only != NULL ? "--only" : (char *)NULL, only, (char *)NULL);
     _exit(127);
+}
+
+/* As a service manager does: one that finds the server gone when it begins is started again. */
+void kill_site_publish(const char *dsn, const char *only)
+{
+    int status = 0;
+
+    do {
+        const pid_t pid = fork();
+
+        if (pid == 0) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            run_publish(dsn, only);
+        }
+        if (pid < 0 || waitpid(pid, &status, 0) != pid)
+            _exit(126);
+    } while (WIFEXITED(status) && WEXITSTATUS(status) == STORE_IS_AWAY);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 125);
 }
 
 /* ---- processes ---- */
@@ -164,8 +183,10 @@ static pid_t start(struct kill_site *site, int number)
     const pid_t pid = fork();
 
     REQUIRE(pid >= 0, "fork");
+    (void)setpgid(pid, pid); /* here and there: whoever is first. A group, with what it starts */
     if (pid > 0)
         return pid;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* none outlives the test */
     log_to_file();
     site->run(site->dsn, number, seed);
     _exit(127);
@@ -175,7 +196,7 @@ static int end_by(pid_t pid, int signal)
 {
     int status;
 
-    (void)kill(pid, signal);
+    (void)kill(-pid, signal);
     while (waitpid(pid, &status, 0) < 0)
         REQUIRE(errno == EINTR, "wait");
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -195,13 +216,13 @@ void kill_site_disturb(struct kill_site *site)
     const int i = (int)random_between(&site->random, 0, site->processes);
 
     if (i >= site->writers && !site->is_asleep[i] && random_chance(&site->random, 30)) {
-        (void)kill(site->pids[i], SIGSTOP);
+        (void)kill(-site->pids[i], SIGSTOP);
         site->is_asleep[i] = true;
         site->sleeps++;
         return;
     }
     if (site->is_asleep[i]) {
-        (void)kill(site->pids[i], SIGCONT);
+        (void)kill(-site->pids[i], SIGCONT);
         site->is_asleep[i] = false;
         return;
     }
