@@ -270,8 +270,8 @@ static bool judge_end(struct pubsub *pubsub, struct error *err)
     return is_ordinary;
 }
 
-/* Whether as much waits here as may be delivered at all. A server keeps to the flow that it was
- * told; from one that does not, nothing more is read until there is room. */
+/* Whether as much waits here as may be delivered at all. Servers keep to the flow of the request;
+ * of one that does not, nothing more is read until there is room. */
 static bool is_crowded(const struct pubsub_reader *reader)
 {
     struct bus_flow waiting = { 0 };
