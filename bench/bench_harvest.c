@@ -1,6 +1,6 @@
 /* bench_harvest: whole harvests against patra-sim, printed as ratios.
  *
- *      bench_harvest [floor | memory | two]...     default: all of them
+ *      bench_harvest [floor | memory | two | publish]...     default: all of them
  *
  * floor: records/s of new records on SQLite, against bench/floor on the same data and pages. The
  * two alternate, and medians are compared. patra requests gzip, as always; the floor does not.
@@ -9,8 +9,12 @@
  *
  * two: two executors against one, when the upstream is slow.
  *
+ * publish: a harvest into PostgreSQL with `patra publish` beside it, which brings each event into
+ * the stream while it is written, against one without. The two alternate.
+ *
  * Executors run in a process of their own (`bench_harvest work DSN COUNT`), with everything that
- * `patra work` has: the rate gate, leases, lineage, libcurl. Prints; asserts nothing.
+ * `patra work` has: the rate gate, leases, lineage, libcurl. PostgreSQL has its own defaults, so it
+ * flushes each commit. Prints; asserts nothing.
  */
 #include <inttypes.h>
 #include <libgen.h>
@@ -342,7 +346,8 @@ static void make_plan(const char *dsn, const struct harvest *harvest)
     store_close(store);
 }
 
-static struct outcome harvest_in(const char *dsn, const struct harvest *harvest)
+/* Runs what is planned. */
+static struct outcome execute(const char *dsn, const struct harvest *harvest)
 {
     char number[16];
     char *const arguments[] = { (char *)"bench_harvest", (char *)"work", (char *)dsn, number,
@@ -350,7 +355,6 @@ static struct outcome harvest_in(const char *dsn, const struct harvest *harvest)
     struct outcome outcome = { 0 };
     struct program program;
 
-    make_plan(dsn, harvest);
     (void)snprintf(number, sizeof(number), "%d", harvest->executors);
     program = start("bench_harvest", arguments);
     if (fscanf(program.out, "%lf %" SCNd64 " %" SCNd64 " %" SCNd64 " %ld", &outcome.took_s,
@@ -361,6 +365,12 @@ static struct outcome harvest_in(const char *dsn, const struct harvest *harvest)
         (void)printf("  (%" PRId64 " of %" PRId64 " tasks were not finished)\n", outcome.failed,
                      outcome.tasks);
     return outcome;
+}
+
+static struct outcome harvest_in(const char *dsn, const struct harvest *harvest)
+{
+    make_plan(dsn, harvest);
+    return execute(dsn, harvest);
 }
 
 static struct outcome harvest_sqlite(const struct harvest *harvest)
@@ -486,6 +496,69 @@ static void measure_two(const char *store)
     (void)fflush(stdout);
 }
 
+/* ---- with a publisher beside it ---- */
+
+static struct program start_publisher(const char *dsn)
+{
+    char *const arguments[] = { (char *)"patra",
+                                (char *)"publish",
+                                (char *)"--store",
+                                (char *)dsn,
+                                (char *)"--log-level",
+                                (char *)"warn",
+                                NULL };
+
+    return start("../patra", arguments);
+}
+
+static bool harvest_postgres(const struct harvest *harvest, bool is_published, double *rate)
+{
+    struct error err = { 0 };
+    const char *dsn = postgres_new_database(&err);
+    struct program publisher = { 0 };
+    struct outcome outcome;
+
+    if (dsn == NULL)
+        return false;
+    make_plan(dsn, harvest);
+    if (is_published)
+        publisher = start_publisher(dsn);
+    outcome = execute(dsn, harvest);
+    if (is_published)
+        stop(&publisher);
+    *rate = (double)outcome.records / outcome.took_s;
+    return true;
+}
+
+static void measure_publish(void)
+{
+    double alone[ROUNDS], beside[ROUNDS], ratio[ROUNDS];
+    char base[TEXT_BYTES];
+    struct program sim = start_sim(10000, NULL, base);
+    const struct harvest harvest = { .slice = "365d", .page = 100, .executors = 1, .base = base };
+
+    for (int i = 0; i < ROUNDS; i++) {
+        const bool is_first = i % 2 == 0;
+
+        if (!harvest_postgres(&harvest, is_first, is_first ? &beside[i] : &alone[i]) ||
+            !harvest_postgres(&harvest, !is_first, is_first ? &alone[i] : &beside[i])) {
+            (void)printf("PostgreSQL is not installed\n");
+            stop(&sim);
+            return;
+        }
+        ratio[i] = beside[i] / alone[i];
+    }
+    stop(&sim);
+    seconds_sort(alone, ROUNDS);
+    seconds_sort(beside, ROUNDS);
+    seconds_sort(ratio, ROUNDS);
+    (void)printf(
+        "PostgreSQL, fresh: alone %.0f records/s, with a publisher %.0f; ratio of pairs %.2f "
+        "(%.2f to %.2f)\n",
+        alone[ROUNDS / 2], beside[ROUNDS / 2], ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1]);
+    (void)fflush(stdout);
+}
+
 static bool is_asked(int argc, char **argv, const char *name)
 {
     for (int i = 1; i < argc; i++) {
@@ -503,6 +576,7 @@ int main(int argc, char **argv)
     (void)snprintf(folder, sizeof(folder), "%s", dirname(self));
     if (argc == 4 && strcmp(argv[1], "work") == 0)
         return work(argv[2], atoi(argv[3]));
+    postgres_in_earnest();
     if (is_asked(argc, argv, "floor")) {
         measure_floor(100, 10000);
         measure_floor(1000, 20000);
@@ -513,5 +587,7 @@ int main(int argc, char **argv)
         measure_two("SQLite");
         measure_two("PostgreSQL");
     }
+    if (is_asked(argc, argv, "publish"))
+        measure_publish();
     return 0;
 }

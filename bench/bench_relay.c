@@ -4,6 +4,8 @@
  *
  *      stream     a backlog of events, numbered by one sequencer: events a second
  *      bytes      of the outbox and the stream per event, on disk
+ *      thin       the same for the event of a record, which refers to it: heap, indexes and WAL,
+ *                 beside a table whose rows hold the whole event and what became of it
  *      relay      the stream to a bus in RAM that acknowledges at once: events a second
  *      parked     the same events to two subscriptions, of which one has a parked key with 100,000
  *                 events that wait, tried now and then and refused each time: the ratio
@@ -29,7 +31,14 @@
 #include "postgres.h"
 #include "seconds.h"
 
-enum { EVENTS = 200000, WAITING = 100000, ROUNDS = 11, ROUND_EVENTS = 20000, WRITES = 40 };
+enum {
+    SIZED = 20000,
+    EVENTS = 200000,
+    WAITING = 100000,
+    ROUNDS = 11,
+    ROUND_EVENTS = 20000,
+    WRITES = 40
+};
 
 #define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -244,6 +253,75 @@ static void measure_relay(struct bench *b)
            (double)delivered / took_s);
 }
 
+/* What the outbox was before it became thin: a body of 690 bytes, of which 410 repeat what the
+ * record's row says, and columns and indexes for its delivery. */
+static const char THICK[] =
+    "CREATE TABLE thick (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event_id uuid NOT "
+    "NULL,"
+    " aggregate_type text COLLATE \"C\" NOT NULL, aggregate_id text COLLATE \"C\" NOT NULL,"
+    " event_type text NOT NULL, version bigint NOT NULL, schema_version integer NOT NULL,"
+    " lane integer NOT NULL, occurred_at timestamptz NOT NULL, published_at timestamptz,"
+    " stream_pos bigint, attempts_begun integer NOT NULL DEFAULT 0,"
+    " attempts_ended integer NOT NULL DEFAULT 0, payload bytea NOT NULL);"
+    " CREATE UNIQUE INDEX ON thick (event_id);"
+    " CREATE UNIQUE INDEX ON thick (aggregate_id, aggregate_type, version);"
+    " CREATE UNIQUE INDEX ON thick (lane, stream_pos) WHERE stream_pos IS NOT NULL;"
+    " CREATE INDEX ON thick (lane, id) WHERE published_at IS NULL;"
+    " CREATE INDEX ON thick USING brin (occurred_at)";
+static const char ADD_THICK[] =
+    "PREPARE add_thick (integer) AS INSERT INTO thick (event_id, aggregate_type, aggregate_id, "
+    "event_type, version,"
+    " schema_version, lane, occurred_at, payload)"
+    " SELECT gen_random_uuid(), 'crossref/works', '10.5555/' || i, 'RecordUpserted', 1, 1, i % 64,"
+    " now(), convert_to(repeat('a', 690), 'UTF8') FROM generate_series($1 + 1, $1 + 250) AS i";
+static const char ADD_THIN[] =
+    "PREPARE add_ing_outbox (integer) AS INSERT INTO ing_outbox (record_id, version, batch_id, "
+    "occurred_at, event_id, lane,"
+    " schema_version, event_type, body)"
+    " SELECT i, 1, 1, now(), gen_random_uuid(), i % 64, 1, 'RecordUpserted',"
+    " convert_to(repeat('a', 280), 'UTF8') FROM generate_series($1 + 1, $1 + 250) AS i";
+
+struct size { /* per event */
+    double heap, indexes, wal;
+};
+
+static struct size size_of(struct bench *b, const char *table, const char *prepare)
+{
+    char text[1024];
+    struct size size;
+    double from;
+
+    run_sql(b->sql, prepare);
+    run_sql(b->sql, "CHECKPOINT");
+    from = number(b->sql, "SELECT pg_current_wal_insert_lsn() - '0/0'");
+    for (int i = 0; i < SIZED; i += 250) {
+        (void)snprintf(text, sizeof(text), "EXECUTE add_%s (%d)", table, i);
+        run_sql(b->sql, text);
+    }
+    size.wal = (number(b->sql, "SELECT pg_current_wal_insert_lsn() - '0/0'") - from) / SIZED;
+    (void)snprintf(text, sizeof(text), "SELECT pg_table_size('%s')", table);
+    size.heap = number(b->sql, text) / SIZED;
+    (void)snprintf(text, sizeof(text), "SELECT pg_indexes_size('%s')", table);
+    size.indexes = number(b->sql, text) / SIZED;
+    return size;
+}
+
+/* In a table that is empty. */
+static void measure_thin(struct bench *b)
+{
+    struct size thick, thin;
+
+    run_sql(b->sql, THICK);
+    thick = size_of(b, "thick", ADD_THICK);
+    thin = size_of(b, "ing_outbox", ADD_THIN);
+    printf("thin     %8.0f %% fewer bytes per event: heap %.0f -> %.0f, indexes %.0f -> %.0f,"
+           " WAL %.0f -> %.0f\n",
+           100 - 100 * (thin.heap + thin.indexes + thin.wal) /
+                     (thick.heap + thick.indexes + thick.wal),
+           thick.heap, thin.heap, thick.indexes, thin.indexes, thick.wal, thin.wal);
+    run_sql(b->sql, "DROP TABLE thick; TRUNCATE ing_outbox RESTART IDENTITY");
+}
+
 /* Of each round by itself: the machine may have other work, for some of them. */
 static void print_ratio(const char *name, const char *without, const double a_s[ROUNDS],
                         const double b_s[ROUNDS])
@@ -385,6 +463,7 @@ int main(int argc, char **argv)
     must(PQstatus(b.sql) == CONNECTION_OK, "connect");
     must(store_open(str_of(dsn), &(struct store_options){ 0 }, &b.store, &err), err.text);
     must(store_migrate(b.store, clock_now_us(&b.clock), &taken, &err), err.text);
+    measure_thin(&b);
     measure_stream(&b, events);
     measure_relay(&b);
     measure_parked(&b);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
+
 /* Removes an incomplete UTF-8 character from the end of a truncated text: stores refuse it. */
 static void trim_incomplete_char(char text[ERROR_TEXT_MAX])
 {
@@ -24,6 +26,31 @@ static void trim_incomplete_char(char text[ERROR_TEXT_MAX])
         text[first] = '\0';
 }
 
+static size_t char_bytes(const char *text, size_t left)
+{
+    for (size_t n = 1; n <= 4 && n <= left; n++) {
+        if (str_is_utf8((struct str){ text, n }))
+            return n;
+    }
+    return 0;
+}
+
+/* What servers say is quoted in errors: stores refuse what is not UTF-8, terminals obey controls.
+ */
+static void clean(char text[ERROR_TEXT_MAX])
+{
+    const size_t len = strlen(text);
+
+    for (size_t i = 0; i < len;) {
+        const unsigned char c = (unsigned char)text[i];
+        const size_t n = char_bytes(text + i, len - i);
+
+        if (n == 0 || (c < ' ' && c != '\n' && c != '\t') || c == 0x7F)
+            text[i] = '?';
+        i += n > 0 ? n : 1;
+    }
+}
+
 void error_set_at(struct error *err, enum error_level level, const char *code, const char *file,
                   int line, const char *format, ...)
 {
@@ -39,6 +66,7 @@ void error_set_at(struct error *err, enum error_level level, const char *code, c
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
     trim_incomplete_char(err->text);
+    clean(err->text);
 }
 
 static void append(char text[ERROR_TEXT_MAX], size_t *len, const char *more)
@@ -64,6 +92,7 @@ void error_wrap_with(struct error *err, const char *format, ...)
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
     trim_incomplete_char(err->text);
+    clean(err->text);
     len = strlen(err->text);
     append(err->text, &len, ": ");
     append(err->text, &len, inner);

@@ -28,7 +28,7 @@ struct error {
     const char *code; /* stable, dotted, a string literal: "json.syntax" */
     const char *file; /* where it was set */
     int line;
-    char text[ERROR_TEXT_MAX]; /* longer texts are truncated between two characters */
+    char text[ERROR_TEXT_MAX]; /* UTF-8, no controls; longer texts are cut between two characters */
 };
 
 /* Sets the error where its cause is known. The expression is false, so that one can write

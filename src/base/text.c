@@ -55,6 +55,15 @@ void text_span(struct buf *out, int64_t span_us)
         buf_printf(out, "%" PRId64 "d %" PRId64 "h", s / 86400, s / 3600 % 24);
 }
 
+struct str text_span_in(struct arena *arena, int64_t span_us)
+{
+    struct buf text;
+
+    buf_init(&text, arena, 64);
+    text_span(&text, span_us > 0 ? span_us : 0);
+    return buf_str(&text);
+}
+
 void text_rate(struct buf *out, int64_t per_1000s)
 {
     if (per_1000s < INT64_C(100000)) {

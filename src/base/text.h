@@ -10,4 +10,7 @@ void text_span(struct buf *out, int64_t span_us);   /* 850ms, 4.2s, 1m 05s, 2h 1
 void text_rate(struct buf *out, int64_t per_1000s); /* given thousandths per second: 3.2/s */
 void text_clock(struct buf *out, int64_t at_us);    /* 14:03:22Z */
 
+/* The text of a span by itself; of less than none that of none. */
+struct str text_span_in(struct arena *arena, int64_t span_us);
+
 #endif

@@ -22,15 +22,6 @@ static bool print_json(struct session *session, const struct view_outbox *outbox
     return output_end(&output, out, err);
 }
 
-static struct str span(struct arena *arena, int64_t span_us)
-{
-    struct buf text;
-
-    buf_init(&text, arena, 64);
-    text_span(&text, span_us);
-    return buf_str(&text);
-}
-
 static void print_head(struct arena *arena, const struct view_outbox *outbox, FILE *out)
 {
     const struct stream_status *stream = &outbox->stream;
@@ -41,7 +32,7 @@ static void print_head(struct arena *arena, const struct view_outbox *outbox, FI
     fprintf(out, "events     %" PRId64 " in the stream, %" PRId64 " waiting", events,
             stream->waiting);
     if (stream->has_oldest)
-        fprintf(out, ", the oldest for %.*s", STR_ARG(span(arena, outbox->lag_us)));
+        fprintf(out, ", the oldest for %.*s", STR_ARG(text_span_in(arena, outbox->lag_us)));
     fprintf(out, "\n");
     fprintf(out,
             "ids        given out up to %" PRId64 ", looked at up to %" PRId64
@@ -108,7 +99,8 @@ static bool print_subscriptions(struct session *session, const struct view_outbo
         columns_cell(&columns, code_of(&SUBSCRIPTION_KIND_CODES, (int)s->subscription.kind));
         columns_cell(&columns, code_of(&SUBSCRIPTION_STATE_CODES, (int)s->subscription.state));
         columns_i64(&columns, s->waiting);
-        columns_cell(&columns, s->waiting > 0 ? span(&session->arena, s->lag_us) : STR("-"));
+        columns_cell(&columns,
+                     s->waiting > 0 ? text_span_in(&session->arena, s->lag_us) : STR("-"));
         columns_i64(&columns, s->parked);
         columns_note(&columns, remark(&session->arena, s));
         columns_note(&columns, owners(&session->arena, s));

@@ -226,6 +226,7 @@ static inline bool MUST_CHECK bus_seek(struct bus *bus, int64_t at_us, struct er
     return bus->ops->seek(bus, at_us, err);
 }
 
+/* Unknown before bus_subscribe(). */
 static inline bool MUST_CHECK bus_lag(struct bus *bus, struct bus_lag *lag, struct error *err)
 {
     *lag = (struct bus_lag){ 0 };

@@ -22,15 +22,6 @@ static bool add_need(struct view_status *status, struct arena *arena, struct str
     return true;
 }
 
-static struct str span(struct arena *arena, int64_t span_us)
-{
-    struct buf text;
-
-    buf_init(&text, arena, 64);
-    text_span(&text, span_us > 0 ? span_us : 0);
-    return buf_str(&text);
-}
-
 static bool judge_pauses(struct view_status *status, const struct view_source_status *source,
                          struct arena *arena, struct error *err)
 {
@@ -45,7 +36,7 @@ static bool judge_pauses(struct view_status *status, const struct view_source_st
                                    "%.*s%s%.*s was stopped %.*s ago: %.*s. Fix the cause, then "
                                    "run: patra resume %.*s%s%.*s",
                                    STR_ARG(source->code), slash, STR_ARG(pause->endpoint),
-                                   STR_ARG(span(arena, status->now_us - pause->created_us)),
+                                   STR_ARG(text_span_in(arena, status->now_us - pause->created_us)),
                                    STR_ARG(pause->reason), STR_ARG(source->code), slash,
                                    STR_ARG(pause->endpoint)),
                       err))
@@ -69,7 +60,7 @@ static bool judge_queue(struct view_status *status, const struct view_source_sta
                                    "%.*s: tasks of %.*s have been due for %.*s and no worker takes "
                                    "them. Is patra serve or patra work running?",
                                    STR_ARG(source->code), STR_ARG(count->partition.endpoint),
-                                   STR_ARG(span(arena, late_us))),
+                                   STR_ARG(text_span_in(arena, late_us))),
                       err))
             return false;
     }
@@ -92,7 +83,7 @@ static bool judge_schedules(struct view_status *status, const struct view_source
                                    "%.*s: %.*s has been due for %.*s and has not fired. Is patra "
                                    "serve running?",
                                    STR_ARG(source->code), STR_ARG(view->operation),
-                                   STR_ARG(span(arena, late_us))),
+                                   STR_ARG(text_span_in(arena, late_us))),
                       err))
             return false;
     }
@@ -112,7 +103,8 @@ static bool judge_leases(struct view_status *status, const struct view_source_st
                       arena_printf(arena,
                                    "%.*s: the lease of task %" PRId64 " expired %.*s ago and no "
                                    "worker has put it back. Is patra serve or patra work running?",
-                                   STR_ARG(source->code), task->id, STR_ARG(span(arena, late_us))),
+                                   STR_ARG(source->code), task->id,
+                                   STR_ARG(text_span_in(arena, late_us))),
                       err))
             return false;
     }
@@ -222,8 +214,9 @@ static bool judge_cursors(struct view_status *status, const struct view_source_s
                                    "%.*s: the cursor of %.*s is %.*s behind and has not moved for "
                                    "%.*s. See what holds it back: patra cursor show %.*s",
                                    STR_ARG(source->code), STR_ARG(behind->operation),
-                                   STR_ARG(span(arena, behind->behind_us)),
-                                   STR_ARG(span(arena, behind->still_us)), STR_ARG(source->code)),
+                                   STR_ARG(text_span_in(arena, behind->behind_us)),
+                                   STR_ARG(text_span_in(arena, behind->still_us)),
+                                   STR_ARG(source->code)),
                       err))
             return false;
     }
@@ -301,15 +294,16 @@ static bool judge_credentials(struct view_status *status, struct arena *arena, s
 
         if (gate->view.refused_us == 0 || gate->credential.len == 0)
             continue;
-        if (!add_need(status, arena,
-                      arena_printf(arena,
-                                   "%.*s: the credential %.*s was refused %.*s ago (status %" PRId64
-                                   ") and is not used; the others are. Replace its value, then "
-                                   "run: patra resume %.*s",
-                                   STR_ARG(gate->source), STR_ARG(gate->credential),
-                                   STR_ARG(span(arena, status->now_us - gate->view.refused_us)),
-                                   gate->view.refused_status, STR_ARG(gate->source)),
-                      err))
+        if (!add_need(
+                status, arena,
+                arena_printf(arena,
+                             "%.*s: the credential %.*s was refused %.*s ago (status %" PRId64
+                             ") and is not used; the others are. Replace its value, then "
+                             "run: patra resume %.*s",
+                             STR_ARG(gate->source), STR_ARG(gate->credential),
+                             STR_ARG(text_span_in(arena, status->now_us - gate->view.refused_us)),
+                             gate->view.refused_status, STR_ARG(gate->source)),
+                err))
             return false;
     }
     return true;

@@ -1,11 +1,9 @@
 /* A thread that looks which imports there are, and one for each of them. */
 #include "worker/importing.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "adapter/foreign_open.h"
 #include "adapter/system/system.h"
@@ -15,6 +13,7 @@
 #include "engine/session/store_retry.h"
 #include "port/store_subscription.h"
 #include "spec/setting_value.h"
+#include "worker/thread.h"
 
 #define LOOK_US (2 * US_PER_SECOND)
 
@@ -98,12 +97,10 @@ static bool start(struct importing *all, struct running *running, const struct s
     who_process(running->owner, random_source_u64(&all->random), "import");
     if (!store_another(all->store, &running->store, err))
         return false;
-    errno = pthread_create(&running->thread, NULL, import, running);
-    running->is_used = errno == 0;
-    if (running->is_used)
-        return true;
-    store_close(running->store);
-    return error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s", strerror(errno));
+    running->is_used = thread_start(&running->thread, import, running, err);
+    if (!running->is_used)
+        store_close(running->store);
+    return running->is_used;
 }
 
 static void end(struct running *running)
@@ -195,14 +192,10 @@ bool importing_start(struct importing **out, struct session *session, struct log
     all->log = log;
     all->stop = stop;
     arena_init(&all->arena, LOOK_BYTES_MAX);
-    if (store_another(session->store, &all->store, err)) {
-        errno = pthread_create(&all->thread, NULL, look_again, all);
-        if (errno == 0) {
-            *out = all;
-            return true;
-        }
-        (void)error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
-                        strerror(errno));
+    if (store_another(session->store, &all->store, err) &&
+        thread_start(&all->thread, look_again, all, err)) {
+        *out = all;
+        return true;
     }
     store_close(all->store);
     arena_release(&all->arena);

@@ -1,12 +1,11 @@
 /* The notifier's thread. */
 #include "worker/notifying.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/wake/notifier.h"
+#include "worker/thread.h"
 
 struct notifying {
     struct store *store;
@@ -53,14 +52,9 @@ bool notifying_start(struct notifying **out, struct session *session, struct sto
     n = calloc(1, sizeof(*n));
     if (n == NULL)
         return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for the notifier");
-    if (open_notifier(n, session, stop, err)) {
-        errno = pthread_create(&n->thread, NULL, notify, n);
-        if (errno == 0) {
-            *out = n;
-            return true;
-        }
-        (void)error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
-                        strerror(errno));
+    if (open_notifier(n, session, stop, err) && thread_start(&n->thread, notify, n, err)) {
+        *out = n;
+        return true;
     }
     free_notifying(n);
     return error_wrap(err, "start the notifier");

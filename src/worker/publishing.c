@@ -1,14 +1,12 @@
 /* The publisher's thread. */
 #include "worker/publishing.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "adapter/system/system.h"
 #include "cli/who.h"
 #include "engine/publish/publisher.h"
+#include "worker/thread.h"
 
 struct publishing {
     struct clock clock;
@@ -57,17 +55,11 @@ bool publishing_start(struct publishing **out, const struct publishing_parts *pa
     p->stop = parts->stop;
     p->keep_us = parts->keep_us;
     who_process(p->owner, random_source_u64(&p->random), "publisher");
-    if (!store_another(parts->session->store, &p->store, err))
-        goto fail;
-    errno = pthread_create(&p->thread, NULL, publish, p);
-    if (errno != 0) {
-        (void)error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
-                        strerror(errno));
-        goto fail;
+    if (store_another(parts->session->store, &p->store, err) &&
+        thread_start(&p->thread, publish, p, err)) {
+        *out = p;
+        return true;
     }
-    *out = p;
-    return true;
-fail:
     store_close(p->store);
     free(p);
     return error_wrap(err, "start the publisher");

@@ -12,6 +12,7 @@
 #include "adapter/system/system.h"
 #include "cli/who.h"
 #include "engine/session/store_retry.h"
+#include "worker/thread.h"
 
 enum { RELAYS_MAX = 256, SPEC_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 64 << 20 };
 
@@ -123,10 +124,7 @@ static bool start_one(struct relays *r, const struct subscription *s, struct err
 
     if (one == NULL)
         return false;
-    errno = pthread_create(&one->thread, NULL, run_one, one);
-    if (errno != 0) {
-        (void)error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
-                        strerror(errno));
+    if (!thread_start(&one->thread, run_one, one, err)) {
         free_one(one);
         return false;
     }
@@ -270,12 +268,8 @@ bool relays_start(struct relays **out, struct session *session,
     if (!store_another(session->store, &r->store, err))
         goto fail;
     r->retry.store = r->store;
-    errno = pthread_create(&r->thread, NULL, look_after, r);
-    if (errno != 0) {
-        (void)error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
-                        strerror(errno));
+    if (!thread_start(&r->thread, look_after, r, err))
         goto fail;
-    }
     *out = r;
     return true;
 fail:

@@ -2,13 +2,11 @@
 #include "worker/workers.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "adapter/auth/auth_http.h"
 #include "adapter/curl/curl_http.h"
@@ -17,6 +15,7 @@
 #include "cli/who.h"
 #include "engine/gate/gate.h"
 #include "worker/task_log.h"
+#include "worker/thread.h"
 
 #define TURN_US (US_PER_SECOND / 10)
 
@@ -179,14 +178,12 @@ static bool start_threads(struct workers *all, struct error *err)
         struct worker *worker = &all->worker[i];
 
         atomic_fetch_add(&all->running, 1);
-        errno = pthread_create(&worker->thread, NULL, work, worker);
-        worker->has_thread = errno == 0;
+        worker->has_thread = thread_start(&worker->thread, work, worker, err);
         if (worker->has_thread)
             continue;
         atomic_fetch_sub(&all->running, 1);
         if (i == 0)
-            return error_set(err, ERROR_TRANSIENT, "workers.thread", "start a thread: %s",
-                             strerror(errno));
+            return false;
     }
     return true;
 }

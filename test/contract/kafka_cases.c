@@ -72,6 +72,62 @@ TEST(a_call_without_fences_disturbs_no_owner)
     bus_rig_end(&rig);
 }
 
+/* Polls for more than there can be, until so many are there; all of them stay unsettled. */
+static void read_some(struct bus *bus, size_t count)
+{
+    const struct bus_poll poll = { .messages_max = 10,
+                                   .bytes_max = (size_t)1 << 20,
+                                   .timeout_us = RIG_TIMEOUT_US,
+                                   .wake_fd = -1 };
+    struct bus_delivery_list page;
+
+    for (seen.count = 0; seen.count < count;) {
+        REQUIRE_OK(bus_poll(bus, &rig.arena, &poll, &page, &rig.err), rig.err);
+        REQUIRE(page.count > 0, "in time");
+        for (size_t i = 0; i < page.count; i++)
+            seen.items[seen.count++] = (struct bus_seen){ .version = page.items[i].message.version,
+                                                          .handle = page.items[i].handle };
+    }
+    REQUIRE(seen.count == count, "and no more");
+}
+
+static void settle(struct bus *bus, uint64_t handle, enum bus_verdict verdict)
+{
+    REQUIRE_OK(bus_settle(bus, &(struct bus_settlement){ handle, verdict }, 1, &rig.err), rig.err);
+}
+
+/* Going back to the first message fetches the second once more, which did not fit and was kept for
+ * later; meanwhile the reader has acknowledged its first delivery. */
+TEST(what_was_acknowledged_while_it_was_kept_is_not_delivered_again)
+{
+    static char body[500];
+    struct bus *bus, *reader;
+    uint64_t first, second;
+
+    memset(body, 'x', sizeof(body));
+    bus_rig_begin(&rig);
+    bus = bus_contract_open();
+    for (int i = 0; i < 3; i++) /* of one lane, in one call: they are fetched together */
+        bus_rig_add(&rig, i * RIG_LANES, i + 1)->body = (struct str){ body, sizeof(body) };
+    bus_rig_publish(&rig, bus);
+    reader = bus_contract_open();
+    REQUIRE_OK(
+        bus_subscribe(reader, STR("kept"), &(struct bus_flow){ 10, 2 * sizeof(body) }, &rig.err),
+        rig.err);
+    read_some(reader, 2);
+    first = seen.items[0].handle;
+    second = seen.items[1].handle;
+    settle(reader, first, BUS_NACK);
+    read_some(reader, 1);
+    CHECK_EQ(seen.items[0].version, 1, "again");
+    settle(reader, second, BUS_ACK);
+    read_some(reader, 1);
+    CHECK_EQ(seen.items[0].version, 3, "and not the second");
+    bus_close(reader);
+    bus_close(bus);
+    bus_rig_end(&rig);
+}
+
 /* Brokers make topics by themselves, unless they are asked not to. */
 TEST(a_topic_that_is_missing_is_an_error_of_a_person_and_stays_missing)
 {

@@ -477,6 +477,48 @@ TEST(a_topic_or_subscription_that_is_missing_is_an_error_of_a_person)
 
 /* ---- credentials ---- */
 
+/* Memory is bounded whatever a server sends: what is not asked for stays in the network. */
+TEST(a_server_that_ignores_the_flow_does_not_fill_the_memory)
+{
+    const struct pubsub_reader *reader;
+    size_t most = 0, got = 0;
+
+    begin();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 400; i++)
+            add(arena_printf(&rig.arena, "k%d", round * 400 + i).data, i % 64, 1);
+        REQUIRE_OK(publish(), rig.err);
+    }
+    pubsub_fake_flood(rig.fake);
+    REQUIRE_OK(bus_subscribe(rig.bus, STR("reader"), &(struct bus_flow){ 10, 1 << 20 }, &rig.err),
+               rig.err);
+    reader = &((struct pubsub *)rig.bus)->reader;
+    while (got < 1200) {
+        struct bus_settlement settlements[10];
+
+        read_from(rig.bus, 10, WAIT_US);
+        REQUIRE(rig.seen_count > 0, "delivered");
+        for (int i = 0; i < 20; i++) { /* more polls than are needed */
+            struct bus_delivery_list none;
+
+            REQUIRE_OK(
+                bus_poll(rig.bus, &rig.arena,
+                         &(struct bus_poll){ .messages_max = 10, .bytes_max = 1, .wake_fd = -1 },
+                         &none, &rig.err),
+                rig.err);
+            CHECK_EQ(none.count, 0, "ten are out");
+        }
+        most = reader->held_count > most ? reader->held_count : most;
+        for (size_t i = 0; i < rig.seen_count; i++)
+            settlements[i] = (struct bus_settlement){ rig.seen[i].handle, BUS_ACK };
+        REQUIRE_OK(bus_settle(rig.bus, settlements, rig.seen_count, &rig.err), rig.err);
+        got += rig.seen_count;
+    }
+    CHECK_EQ(got, 1200, "all of them");
+    CHECK(most <= 300, "some pages, and not all there is");
+    end();
+}
+
 static struct certificate certificate;
 static char ca_path[300];
 static char key_file[CERTIFICATE_PEM_MAX * 2];
@@ -564,6 +606,27 @@ TEST(a_service_account_gets_a_token_and_another_when_that_is_refused)
     CHECK_EQ(rig.err.level, ERROR_FATAL, "L4");
     CHECK(strstr(rig.err.text, "-token") == NULL, rig.err.text);
     CHECK(strstr(rig.err.text, "invalid_grant") != NULL, rig.err.text);
+    end();
+}
+
+/* Requests with the old token are still under way when the first ones have got the new one. */
+TEST(a_token_that_is_refused_is_replaced_once_for_all_requests)
+{
+    char key[32];
+    bool made;
+
+    begin_secure("IP:127.0.0.1");
+    tokens("first-token", "second-token");
+    pubsub_fake_demand(rig.fake, "first-token");
+    rig.bus = open_bus();
+    REQUIRE_OK(bus_create(rig.bus, WAIT_US, &made, &rig.err), rig.err);
+    pubsub_fake_demand(rig.fake, "second-token");
+    for (int i = 0; i < 400; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        add(key, i % 64, 1);
+    }
+    REQUIRE_OK(publish(), rig.err);
+    CHECK_EQ(rig.http.sent.count, 2, "one more token");
     end();
 }
 

@@ -416,7 +416,7 @@ static bool lag(struct bus *base, struct bus_lag *out, struct error *err)
     arena_reset(&bus->arena);
     if (!store_offset_states(bus->store, &bus->arena, &bus->key, &states, err))
         return false;
-    out->is_known = true;
+    out->is_known = states.count > 0;
     for (size_t i = 0; i < states.count; i++)
         out->messages += states.items[i].last_pos - states.items[i].pos;
     return true;

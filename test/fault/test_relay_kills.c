@@ -12,15 +12,10 @@
  * arrivals of each key in the order of its versions, none left out. PATRA_KILLS says how many
  * kills.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "adapter/system/system.h"
@@ -28,8 +23,7 @@
 #include "engine/publish/publisher.h"
 #include "engine/relay/relay_run.h"
 #include "file_bus.h"
-#include "port/store_record.h"
-#include "random.h"
+#include "kill_site.h"
 #include "rows.h"
 #include "sql.h"
 #include "stream_sql.h"
@@ -41,125 +35,9 @@ enum { WRITERS = 4, PUBLISHERS = 2, RELAYS = 4, PROCESSES = 10, KILLS = TEST_IS_
 enum { WRITERS = 0, PUBLISHERS = 0, RELAYS = 0, PROCESSES = 1, KILLS = TEST_IS_SLOW ? 5 : 15 };
 #endif
 
-enum { KEYS = 10000, BATCH_MAX = 24, DRAIN_TRIES = 300, VERSIONS_MAX = 4000 };
+enum { KEYS = 10000, DRAIN_TRIES = 300, VERSIONS_MAX = 4000 };
 
 #define LEASE_US (US_PER_SECOND)
-
-static void sleep_ms(int64_t ms)
-{
-    const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
-
-    (void)nanosleep(&time, NULL);
-}
-
-/* ---- a writer ---- */
-
-static int by_name(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
-static int in_order(const void *a, const void *b)
-{
-    const struct record_write *left = a, *right = b;
-
-    if ((left->id == 0) != (right->id == 0))
-        return left->id == 0 ? -1 : 1;
-    if (left->id == 0)
-        return str_cmp(left->provider_id, right->provider_id);
-    return (left->id > right->id) - (left->id < right->id);
-}
-
-/* Some different keys; a few of them are changed again and again. */
-static size_t choose(struct random *random, struct arena *arena, struct str ids[BATCH_MAX])
-{
-    const size_t wanted = (size_t)random_between(random, 1, BATCH_MAX + 1);
-    size_t count = 0;
-
-    for (size_t i = 0; i < wanted; i++) {
-        const int64_t most = random_chance(random, 30) ? 50 : KEYS;
-
-        ids[i] = arena_printf(arena, "k%05d", (int)random_between(random, 0, most));
-    }
-    qsort(ids, wanted, sizeof(ids[0]), by_name);
-    for (size_t i = 0; i < wanted; i++) {
-        if (count == 0 || !str_eq(ids[count - 1], ids[i]))
-            ids[count++] = ids[i];
-    }
-    return count;
-}
-
-/* One transaction, which may lose a race: then it rolls back, as an executor does. */
-static bool write_once(struct store *store, struct random *random, struct error *err)
-{
-    const struct record_context context = { .source = STR("crossref"),
-                                            .endpoint = STR("works"),
-                                            .expr_hash = STR(HASH_A),
-                                            .now_us = NOW_US };
-    struct record_write writes[BATCH_MAX];
-    struct record_state states[BATCH_MAX];
-    struct str ids[BATCH_MAX];
-    const size_t count = choose(random, contract_arena(), ids);
-    bool written = false;
-
-    if (!store_record_check(store, contract_arena(), &context, (struct record_ids){ ids, count },
-                            states, err) ||
-        !store_begin(store, err))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        writes[i] = (struct record_write){ .id = states[i].id,
-                                           .version = states[i].version + 1,
-                                           .provider_id = ids[i],
-                                           .content_hash = STR(HASH_B),
-                                           .payload = STR("x") };
-    qsort(writes, count, sizeof(writes[0]), in_order);
-    if (!rows_write(store, &context, writes, count, &written, err)) {
-        store_rollback(store);
-        return false;
-    }
-    if (random_chance(random, 5))
-        sleep_ms(random_between(random, 0, 60)); /* open for a while, its ids drawn */
-    if (written && !random_chance(random, 10))
-        return store_commit(store, err);
-    store_rollback(store);
-    return true;
-}
-
-static struct store *open_store(const char *dsn)
-{
-    const struct store_options options = { .busy_timeout_us = 10 * US_PER_SECOND };
-    struct error err = { 0 };
-    struct store *store;
-
-    while (!store_open(str_of(dsn), &options, &store, &err)) {
-        if (err.level != ERROR_TRANSIENT)
-            _exit(3);
-        sleep_ms(50); /* the server is being started */
-    }
-    return store;
-}
-
-/* Never returns: it is killed. */
-static void write_for_ever(const char *dsn, uint64_t seed)
-{
-    struct store *store = open_store(dsn);
-    struct random random = { seed };
-
-    for (;;) {
-        struct error err = { 0 };
-
-        arena_reset(contract_arena());
-        if (!write_once(store, &random, &err)) {
-            if (err.level != ERROR_TRANSIENT) {
-                (void)fprintf(stderr, "writer: %s\n", err.text);
-                _exit(4);
-            }
-            if (store_error_is_lost(&err))
-                (void)!store_reconnect(store, &err);
-        }
-        sleep_ms(random_between(&random, 0, 6));
-    }
-}
 
 /* ---- a relay ---- */
 
@@ -223,7 +101,7 @@ static void relay_for_ever(const char *dsn, uint64_t seed)
     struct sink sink = make_sink(seed, true);
     struct error err = { 0 };
 
-    if (!relay(open_store(dsn), &sink, false, &err))
+    if (!relay(kill_site_store(dsn), &sink, false, &err))
         (void)fprintf(stderr, "relay: %s\n", err.text);
     _exit(5);
 }
@@ -258,7 +136,7 @@ static void *publish_thread(void *context)
     const struct whole *whole = context;
     struct error err = { 0 };
 
-    (void)!publish(open_store(whole->dsn), false, whole->seed, &err);
+    (void)!publish(kill_site_store(whole->dsn), false, whole->seed, &err);
     (void)fprintf(stderr, "publisher: %s\n", err.text);
     _exit(6);
 }
@@ -279,91 +157,21 @@ static void run_whole(const char *dsn, uint64_t seed)
     if (pthread_create(&threads[0], NULL, publish_thread, &whole) != 0 ||
         pthread_create(&threads[1], NULL, relay_thread, &whole) != 0)
         _exit(7);
-    write_for_ever(dsn, seed);
+    kill_site_write(dsn, KEYS, seed);
 }
 
 /* ---- processes ---- */
 
-struct site {
-    const char *dsn;
-    struct random random;
-    pid_t pids[PROCESSES]; /* writers, publishers, relays */
-    bool is_asleep[PROCESSES];
-    uint64_t starts;
-    int sleeps;
-};
-
-static void log_to_file(void)
+static void run(const char *dsn, int number, uint64_t seed)
 {
-    char path[4096];
-    int fd;
-
-    (void)snprintf(path, sizeof(path), "%s/processes.log", test_folder());
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-        _exit(127);
-}
-
-static void run_publisher(const char *dsn)
-{
-    const char *build = getenv("PATRA_BUILD");
-    char program[4096];
-
-    (void)snprintf(program, sizeof(program), "%s/patra", build != NULL ? build : "build");
-    /* The relays are this program's own: it names one that does not exist. */
-    (void)execl(program, program, "publish", "--lease", "400ms", "--only", "nobody", "--store", dsn,
-                (char *)NULL);
-    _exit(127);
-}
-
-static pid_t start(struct site *site, int i)
-{
-    const uint64_t seed = ++site->starts;
-    const pid_t pid = fork();
-
-    REQUIRE(pid >= 0, "fork");
-    if (pid > 0)
-        return pid;
-    log_to_file();
     if (PROCESSES == 1)
-        run_whole(site->dsn, seed);
-    else if (i < WRITERS)
-        write_for_ever(site->dsn, seed);
-    else if (i < WRITERS + PUBLISHERS)
-        run_publisher(site->dsn);
+        run_whole(dsn, seed);
+    else if (number < WRITERS)
+        kill_site_write(dsn, KEYS, seed);
+    else if (number < WRITERS + PUBLISHERS)
+        kill_site_publish(dsn, "nobody"); /* the relays are this program's own */
     else
-        relay_for_ever(site->dsn, seed);
-    _exit(127);
-}
-
-static int end_by(pid_t pid, int signal)
-{
-    int status;
-
-    (void)kill(pid, signal);
-    while (waitpid(pid, &status, 0) < 0)
-        REQUIRE(errno == EINTR, "wait");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* One that sleeps keeps its session; when it wakes, its leases are somebody else's. */
-static void disturb(struct site *site)
-{
-    const int i = (int)random_between(&site->random, 0, PROCESSES);
-
-    if (i >= WRITERS && !site->is_asleep[i] && random_chance(&site->random, 30)) {
-        (void)kill(site->pids[i], SIGSTOP);
-        site->is_asleep[i] = true;
-        site->sleeps++;
-        return;
-    }
-    if (site->is_asleep[i]) {
-        (void)kill(site->pids[i], SIGCONT);
-        site->is_asleep[i] = false;
-        return;
-    }
-    CHECK_EQ(end_by(site->pids[i], SIGKILL), 128 + SIGKILL, "it was alive until then");
-    site->pids[i] = start(site, i);
+        relay_for_ever(dsn, seed);
 }
 
 static int restart_server(void)
@@ -372,7 +180,7 @@ static int restart_server(void)
     struct error err = { 0 };
 
     REQUIRE_OK(postgres_stop(&err), err);
-    sleep_ms(300);
+    kill_site_sleep(300);
     REQUIRE_OK(postgres_start(&err), err);
     return 1;
 #else
@@ -393,7 +201,7 @@ static void drain(const char *dsn)
     bool ok = false;
 
     for (int i = 0; i < DRAIN_TRIES && !ok; i++) {
-        sleep_ms(i == 0 ? 0 : 50);
+        kill_site_sleep(i == 0 ? 0 : 50);
         ok = publish(store, true, 1, &err);
     }
     CHECK(ok, err.text);
@@ -405,7 +213,7 @@ static void drain(const char *dsn)
                    err);
         ok = relay(store, &sink, true, &err);
         REQUIRE_OK(store_parked_count(store, &key, &parked, &err), err);
-        sleep_ms(20);
+        kill_site_sleep(20);
     }
     CHECK(ok, err.text);
     CHECK_EQ(parked, 0, "no key waits");
@@ -457,13 +265,6 @@ static void judge(const char *dsn)
     free(o);
 }
 
-static int kills_wanted(void)
-{
-    const char *asked = getenv("PATRA_KILLS");
-
-    return asked != NULL && *asked != '\0' ? atoi(asked) : KILLS;
-}
-
 static void subscribe(const char *dsn)
 {
     struct store *store = contract_open(dsn);
@@ -484,27 +285,28 @@ static void subscribe(const char *dsn)
 
 TEST(whoever_is_killed_each_event_arrives_in_order)
 {
-    const int wanted = kills_wanted();
-    struct site site = { .dsn = contract_migrated(contract_new_database()), .random = { 11 } };
-    int restarts = 0, kills = 0;
+    const int wanted = kill_site_wanted(KILLS);
+    struct kill_site site = { .dsn = contract_migrated(contract_new_database()),
+                              .processes = PROCESSES,
+                              .writers = WRITERS,
+                              .run = run,
+                              .random = { 11 } };
+    int restarts = 0;
 
-    (void)test_folder(); /* before the others begin: it is theirs, too */
     subscribe(site.dsn);
-    for (int i = 0; i < PROCESSES; i++)
-        site.pids[i] = start(&site, i);
-    while ((kills = (int)site.starts - PROCESSES) < wanted) {
-        sleep_ms(random_between(&site.random, 5, PROCESSES == 1 ? 900 : 120));
-        disturb(&site);
-        if (kills >= (restarts + 1) * wanted / 3 && restarts < 2)
+    kill_site_begin(&site);
+    while (kill_site_kills(&site) < wanted) {
+        kill_site_sleep(random_between(&site.random, 5, PROCESSES == 1 ? 900 : 120));
+        kill_site_disturb(&site);
+        if (kill_site_kills(&site) >= (restarts + 1) * wanted / 3 && restarts < 2)
             restarts += PROCESSES > 1 ? restart_server() : 2;
     }
-    for (int i = 0; i < PROCESSES; i++)
-        (void)end_by(site.pids[i], SIGKILL);
+    kill_site_end(&site);
     drain(site.dsn);
     stream_sql_check(site.dsn);
     judge(site.dsn);
-    test_note("%d kills, %d put to sleep, %d restarts of the server, %lld keys", kills, site.sleeps,
-              PROCESSES > 1 ? restarts : 0,
+    test_note("%d kills, %d put to sleep, %d restarts of the server, %lld keys",
+              kill_site_kills(&site), site.sleeps, PROCESSES > 1 ? restarts : 0,
               (long long)sql_number(site.dsn, "SELECT count(*) FROM ing_record"));
     CHECK(sql_number(site.dsn, "SELECT max(lease_epoch) - min(lease_epoch) FROM ing_offset") >= 0 &&
               sql_number(site.dsn, "SELECT count(*) FROM ing_outbox") > wanted,

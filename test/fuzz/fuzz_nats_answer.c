@@ -23,6 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < ack.reason.len; i++)
             assert(ack.reason.data[i] >= ' ' && ack.reason.data[i] <= '~');
     }
+    if (nats_reply_read(&arena, text, &ack))
+        assert(!ack.is_error || ack.reason.len > 0);
     if (nats_delivery_mark_read(text, &mark))
         assert(mark.attempt > 0 && mark.sequence > 0 && mark.published_us >= 0);
     rest = text;

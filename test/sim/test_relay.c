@@ -103,8 +103,10 @@ static bool save_without_epoch(struct store *store, const struct offset_save *sa
     struct statement *st;
     int64_t changes;
 
-    if (!real_offset->save(store, save, held, err) || *held)
-        return !err->level;
+    if (!real_offset->save(store, save, held, err))
+        return false;
+    if (*held)
+        return true;
     *held = true;
     st = statement_of(store, SAVE_WITHOUT_EPOCH);
     bind_instant(st, ":now", save->now_us);

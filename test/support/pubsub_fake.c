@@ -53,6 +53,7 @@ struct pubsub_fake {
     int port;
     int64_t ahead_us;
     const char *token;
+    bool is_flooding;
     int fail_status, fail_count;
     bool fail_is_kept;
     size_t publishes;
@@ -316,11 +317,13 @@ static void begin_stream(struct pubsub_fake *fake, struct connection *connection
     wire__streaming_pull_request__free_unpacked(request, NULL);
 }
 
-static bool has_room(const struct connection *connection)
+static bool has_room(const struct pubsub_fake *fake, const struct connection *connection)
 {
     const struct rules_subscription *subscription = connection->subscription;
     int64_t messages = 0, bytes = 0;
 
+    if (fake->is_flooding)
+        return true;
     for (size_t i = 0; i < subscription->count; i++) {
         const struct rules_entry *entry = &subscription->entries[i];
 
@@ -373,7 +376,7 @@ static void send_page(struct pubsub_fake *fake, struct connection *connection)
     wire__streaming_pull_response__init(&page->response);
     page->response.received_messages = page->pointers;
     while (page->response.n_received_messages < PAGE_MESSAGES && bytes < 1000000 &&
-           has_room(connection) &&
+           has_room(fake, connection) &&
            (entry = rules_next(&fake->rules, connection->subscription, connection,
                                now_us(fake) + connection->deadline_s * INT64_C(1000000))) != NULL) {
         add(page, connection->subscription, entry);
@@ -633,6 +636,13 @@ void pubsub_fake_demand(struct pubsub_fake *fake, const char *token)
 {
     (void)pthread_mutex_lock(&fake->lock);
     fake->token = token;
+    (void)pthread_mutex_unlock(&fake->lock);
+}
+
+void pubsub_fake_flood(struct pubsub_fake *fake)
+{
+    (void)pthread_mutex_lock(&fake->lock);
+    fake->is_flooding = true;
     (void)pthread_mutex_unlock(&fake->lock);
 }
 

@@ -33,6 +33,9 @@ void pubsub_fake_advance(struct pubsub_fake *fake, int64_t by_us);
 /* Only calls with this bearer token are served from now on; NULL: all. It must outlive the fake. */
 void pubsub_fake_demand(struct pubsub_fake *fake, const char *token);
 
+/* Streams bring all there is from now on, however little was asked for. */
+void pubsub_fake_flood(struct pubsub_fake *fake);
+
 /* The next `count` Publish requests end with this status of gRPC: before they are kept, or after.
  */
 void pubsub_fake_fail(struct pubsub_fake *fake, int status, int count, bool is_kept);

@@ -18,11 +18,11 @@ static const struct {
     const char *sql; /* counts what must not be; %s: the stream */
 } RULES[] = {
     { "events that are not in the stream",
-      "SELECT count(*) FROM ing_outbox AS o WHERE o.id NOT IN (SELECT id FROM %s AS s)" },
+      "SELECT count(*) FROM (SELECT id FROM ing_outbox EXCEPT SELECT id FROM %s AS s) AS t" },
     { "events that are there twice",
       "SELECT count(*) FROM (SELECT id FROM %s AS s GROUP BY id HAVING count(*) > 1) AS t" },
     { "what is no event",
-      "SELECT count(*) FROM %s AS s WHERE s.id NOT IN (SELECT id FROM ing_outbox)" },
+      "SELECT count(*) FROM (SELECT id FROM %s AS s EXCEPT SELECT id FROM ing_outbox) AS t" },
     { "events in another lane",
       "SELECT count(*) FROM %s AS s JOIN ing_outbox AS o ON o.id = s.id WHERE o.lane <> s.lane" },
     { "lanes with gaps in their positions, or positions twice",

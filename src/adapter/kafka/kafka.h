@@ -150,6 +150,9 @@ bool kafka_lane_commit(struct kafka *kafka, const struct bus_fence *fence, struc
                        struct error *err) MUST_CHECK;
 void kafka_lane_abort(struct kafka_lane *lane);
 
+/* What an answer to a question for one topic says of it. */
+rd_kafka_resp_err_t kafka_topic_result(const struct rd_kafka_metadata *metadata);
+
 /* An error of the port from one of the library, which is destroyed. */
 bool kafka_error(rd_kafka_error_t *error, const char *doing, struct error *err);
 

@@ -81,14 +81,19 @@ bool kafka_error(rd_kafka_error_t *error, const char *doing, struct error *err)
 
 /* ---- check ---- */
 
+rd_kafka_resp_err_t kafka_topic_result(const struct rd_kafka_metadata *metadata)
+{
+    return metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
 static bool topic_is_there(const struct kafka *kafka, rd_kafka_resp_err_t result,
                            const struct rd_kafka_metadata *metadata, struct error *err)
 {
     const struct kafka_client *producer = &kafka->producer;
     struct kafka_fault fault;
 
-    if (result == RD_KAFKA_RESP_ERR_NO_ERROR && metadata->topic_cnt == 1)
-        result = metadata->topics[0].err;
+    if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+        result = kafka_topic_result(metadata);
     if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
         return true;
     fault = kafka_fault_worse(kafka_fault(result), producer->fault);

@@ -228,22 +228,32 @@ static bool fault_of_record(const rd_kafka_message_t *record, struct error *err)
     return error_set(err, fault.level, fault.code, "read: %s", rd_kafka_message_errstr(record));
 }
 
+/* Asked when it is about to be delivered: since it was fetched it may have been acknowledged, by an
+ * earlier delivery. */
+static bool is_wanted(struct kafka_reader *reader, const rd_kafka_message_t *record)
+{
+    const struct kafka_partition *partition = partition_find(reader, record->partition);
+
+    return partition != NULL && partition->is_assigned &&
+           track_wants(&partition->track, record->offset);
+}
+
 /* The next record to deliver, or NULL if there is none now. Errors of the group are the call's. */
 static bool next_record(struct kafka_reader *reader, rd_kafka_message_t **record, struct error *err)
 {
     struct kafka_partition *partition;
     bool ok = true;
 
-    *record = reader->kept;
-    reader->kept = NULL;
-    while (ok && *record == NULL) {
-        *record = rd_kafka_consumer_poll(reader->client.rk, 0);
+    while (ok) {
+        *record = reader->kept;
+        reader->kept = NULL;
+        if (*record == NULL)
+            *record = rd_kafka_consumer_poll(reader->client.rk, 0);
         if (*record == NULL)
             return true;
         partition = partition_find(reader, (*record)->partition);
         if ((*record)->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            if (partition != NULL && partition->is_assigned &&
-                track_wants(&partition->track, (*record)->offset))
+            if (is_wanted(reader, *record))
                 return true;
         } else if ((*record)->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
             if (reader->missing_since_us == 0)
@@ -256,7 +266,7 @@ static bool next_record(struct kafka_reader *reader, rd_kafka_message_t **record
         rd_kafka_message_destroy(*record);
         *record = NULL;
     }
-    return ok;
+    return false;
 }
 
 /* A list that is being filled. */
@@ -572,8 +582,8 @@ static bool list_partitions(struct kafka *kafka, rd_kafka_topic_partition_list_t
         rd_kafka_metadata(rk, 0, topic, &metadata, (int)(CALL_US / US_PER_MS));
 
     rd_kafka_topic_destroy(topic);
-    if (result == RD_KAFKA_RESP_ERR_NO_ERROR && metadata->topic_cnt == 1)
-        result = metadata->topics[0].err;
+    if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+        result = kafka_topic_result(metadata);
     if (result == RD_KAFKA_RESP_ERR_NO_ERROR) {
         *list = rd_kafka_topic_partition_list_new(metadata->topics[0].partition_cnt);
         rd_kafka_topic_partition_list_add_range(*list, kafka->topic, 0,
@@ -590,7 +600,7 @@ static rd_kafka_resp_err_t lag_of(struct kafka_reader *reader,
                                   const rd_kafka_topic_partition_t *one, int64_t *lag)
 {
     struct kafka_partition *own = partition_find(reader, one->partition);
-    int64_t low, high, from = one->offset;
+    int64_t low = 0, high = 0, from = one->offset;
     const rd_kafka_resp_err_t result = rd_kafka_query_watermark_offsets(
         reader->client.rk, one->topic, one->partition, &low, &high, (int)(CALL_US / US_PER_MS));
 

@@ -28,34 +28,52 @@ static int64_t whole_number(const struct json_doc *doc, struct json_node node)
                                                                                            : 0;
 }
 
-bool nats_ack_read(struct arena *arena, struct str text, struct nats_ack *ack)
+/* An object, and the error that it may hold. */
+static bool read_answer(struct arena *arena, struct str text, struct json_doc *doc,
+                        struct nats_ack *ack)
 {
-    struct json_node root, error;
-    struct json_doc doc;
+    struct json_node error;
     struct error err;
     struct str reason;
 
     *ack = (struct nats_ack){ 0 };
-    if (!json_parse_depth(&doc, arena, text, 8, &err) ||
-        json_type(&doc, json_root(&doc)) != JSON_OBJECT)
+    if (!json_parse_depth(doc, arena, text, 8, &err) ||
+        json_type(doc, json_root(doc)) != JSON_OBJECT)
         return false;
-    root = json_root(&doc);
-    error = json_get(&doc, root, STR("error"));
-    if (json_type(&doc, error) != JSON_OBJECT) {
-        ack->sequence = whole_number(&doc, json_get(&doc, root, STR("seq")));
-        ack->is_duplicate =
-            str_eq(json_raw(&doc, json_get(&doc, root, STR("duplicate"))), STR("true"));
-        return ack->sequence > 0;
-    }
+    error = json_get(doc, json_root(doc), STR("error"));
+    if (json_type(doc, error) != JSON_OBJECT)
+        return true;
     ack->is_error = true;
-    ack->code = whole_number(&doc, json_get(&doc, error, STR("code")));
-    ack->err_code = whole_number(&doc, json_get(&doc, error, STR("err_code")));
-    error = json_get(&doc, error, STR("description"));
-    if (json_type(&doc, error) == JSON_STRING && json_string(&doc, error, arena, &reason, &err))
+    ack->code = whole_number(doc, json_get(doc, error, STR("code")));
+    ack->err_code = whole_number(doc, json_get(doc, error, STR("err_code")));
+    error = json_get(doc, error, STR("description"));
+    if (json_type(doc, error) == JSON_STRING && json_string(doc, error, arena, &reason, &err))
         ack->reason = printable(arena, reason);
     if (ack->reason.len == 0)
         ack->reason = STR("the server gave no reason");
     return true;
+}
+
+bool nats_ack_read(struct arena *arena, struct str text, struct nats_ack *ack)
+{
+    struct json_node root;
+    struct json_doc doc;
+
+    if (!read_answer(arena, text, &doc, ack))
+        return false;
+    if (ack->is_error)
+        return true;
+    root = json_root(&doc);
+    ack->sequence = whole_number(&doc, json_get(&doc, root, STR("seq")));
+    ack->is_duplicate = str_eq(json_raw(&doc, json_get(&doc, root, STR("duplicate"))), STR("true"));
+    return ack->sequence > 0;
+}
+
+bool nats_reply_read(struct arena *arena, struct str text, struct nats_ack *reply)
+{
+    struct json_doc doc;
+
+    return read_answer(arena, text, &doc, reply);
 }
 
 bool nats_delivery_mark_read(struct str reply, struct nats_delivery_mark *mark)

@@ -24,6 +24,10 @@ struct nats_ack {
 /* False when it is neither. The reason lives in the arena, is printable, and is not long. */
 bool nats_ack_read(struct arena *arena, struct str text, struct nats_ack *ack);
 
+/* The same for an answer of the API, of which only the error is of interest. False when it is not
+ * an answer. */
+bool nats_reply_read(struct arena *arena, struct str text, struct nats_ack *reply);
+
 /* What the reply subject of a delivery says:
  *      $JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time ns>.<pending>
  * and the longer form of later servers, which has a domain and an account after ACK. */

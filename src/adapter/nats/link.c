@@ -33,14 +33,14 @@ static enum nats_news wait_for(struct nats_link *link, int fd, const struct nats
     for (;;) {
         struct pollfd fds[2] = { { fd, POLLIN, 0 }, { deadline->wake_fd, POLLIN, 0 } };
         const int64_t left_us = deadline->at_us - clock_monotonic_us(link->parts.clock);
-        const int ready =
-            poll(fds, deadline->wake_fd >= 0 ? 2 : 1, left_us <= 0 ? 0 : (int)(left_us / 1000) + 1);
 
+        (void)poll(fds, deadline->wake_fd >= 0 ? 2 : 1,
+                   left_us <= 0 ? 0 : (int)(left_us / 1000) + 1);
         if (fds[0].revents != 0)
             return NATS_NEWS;
         if (deadline->wake_fd >= 0 && fds[1].revents != 0)
             return NATS_WOKEN;
-        if (ready >= 0 && left_us <= 0)
+        if (left_us <= 0)
             return NATS_LATE;
     }
 }

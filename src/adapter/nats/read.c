@@ -13,11 +13,18 @@
 #include "adapter/nats/fault.h"
 #include "adapter/nats/nats_bus.h"
 #include "base/instant.h"
+#include "data/json_write.h"
 
 #define PULL_GRACE_US US_PER_SECOND
 #define PULL_MAX_US (2 * US_PER_SECOND) /* a request that was lost is noticed after this */
 #define NO_WAIT_US (50 * US_PER_MS)     /* shorter polls ask whether there is something now */
-enum { NS_PER_US = 1000, TEXT_MAX = 512, SLOT_NONE = UINT32_MAX, GROUP_MAX = 128 };
+enum {
+    NS_PER_US = 1000,
+    TEXT_MAX = 512,
+    SLOT_NONE = UINT32_MAX,
+    GROUP_MAX = 128,
+    REQUEST_MAX = 8192,
+};
 
 /* ---- deliveries that are not settled ---- */
 
@@ -109,33 +116,72 @@ static bool is_group(struct str group)
     return group.len > 0 && group.len < GROUP_MAX;
 }
 
+/* Not by js_AddConsumer(): libnats 3.4 writes instants without the zeros behind their point, so
+ * that reading would begin at 12:00:05.2 instead of 12:00:05.02, and what lies between would be
+ * lost. */
+static struct str consumer_request(struct nats_bus *bus, int64_t from_us)
+{
+    const struct bus_spec *spec = bus->link.parts.spec;
+    char subject[NATS_SUBJECT_MAX];
+    struct json_writer w;
+    struct buf out;
+
+    (void)nats_bus_subject(bus, -1, subject);
+    buf_init(&out, &bus->scratch, REQUEST_MAX);
+    json_writer_init(&w, &out);
+    json_write_object(&w);
+    json_write_member_str(&w, STR("stream_name"), spec->stream);
+    json_write_name(&w, STR("config"));
+    json_write_object(&w);
+    json_write_member_str(&w, STR("durable_name"), str_of(bus->reader.group));
+    json_write_member_str(&w, STR("ack_policy"), STR("explicit"));
+    json_write_member_i64(&w, STR("ack_wait"), spec->read.hold_us * NS_PER_US);
+    json_write_member_i64(&w, STR("max_ack_pending"), (int64_t)bus->reader.flow.messages_max);
+    json_write_member_str(&w, STR("filter_subject"), str_of(subject));
+    json_write_member_str(&w, STR("replay_policy"), STR("instant"));
+    if (from_us > 0) {
+        json_write_member_str(&w, STR("deliver_policy"), STR("by_start_time"));
+        json_write_member_instant(&w, STR("opt_start_time"), from_us);
+    } else
+        json_write_member_str(&w, STR("deliver_policy"), STR("all"));
+    json_write_end(&w);
+    json_write_end(&w);
+    json_writer_finish(&w);
+    return out.failed ? (struct str){ 0 } : buf_str(&out);
+}
+
+static bool read_reply(struct nats_bus *bus, natsMsg *reply, struct error *err)
+{
+    const struct str text = { natsMsg_GetData(reply), (size_t)natsMsg_GetDataLength(reply) };
+    struct nats_ack answer;
+
+    if (!nats_reply_read(&bus->scratch, text, &answer))
+        return error_set(err, ERROR_TRANSIENT, "bus.lost",
+                         "make the consumer: the answer of NATS is not one");
+    return !answer.is_error ||
+           nats_fault_stream(err, NATS_ERR, (jsErrCode)answer.err_code, "make the consumer");
+}
+
 static bool add_consumer(struct nats_bus *bus, int64_t from_us,
                          const struct nats_deadline *deadline, struct error *err)
 {
-    const struct bus_spec *spec = bus->link.parts.spec;
-    char stream[TEXT_MAX], subject[NATS_SUBJECT_MAX];
-    jsConsumerConfig config;
-    jsOptions options;
-    jsErrCode code = 0;
+    const struct str request = consumer_request(bus, from_us);
+    char subject[TEXT_MAX];
+    natsMsg *reply = NULL;
     natsStatus status;
+    bool ok;
 
-    (void)snprintf(stream, sizeof(stream), "%.*s", STR_ARG(spec->stream));
-    (void)nats_bus_subject(bus, -1, subject);
-    (void)jsOptions_Init(&options);
-    options.Wait = nats_link_left_ms(&bus->link, deadline);
-    (void)jsConsumerConfig_Init(&config);
-    config.Durable = bus->reader.group;
-    config.AckPolicy = js_AckExplicit;
-    config.AckWait = spec->read.hold_us * NS_PER_US;
-    config.MaxAckPending = (int64_t)bus->reader.flow.messages_max;
-    config.FilterSubject = subject;
-    config.DeliverPolicy = js_DeliverAll;
-    if (from_us > 0) {
-        config.DeliverPolicy = js_DeliverByStartTime;
-        config.OptStartTime = from_us * NS_PER_US;
-    }
-    status = js_AddConsumer(NULL, bus->link.js, stream, &config, &options, &code);
-    return status == NATS_OK || nats_fault_stream(err, status, code, "make the consumer");
+    if (request.data == NULL)
+        return error_set(err, ERROR_TRANSIENT, "bus.busy", "memory is short");
+    (void)snprintf(subject, sizeof(subject), "$JS.API.CONSUMER.DURABLE.CREATE.%.*s.%s",
+                   STR_ARG(bus->link.parts.spec->stream), bus->reader.group);
+    status = natsConnection_Request(&reply, bus->link.nc, subject, request.data, (int)request.len,
+                                    nats_link_left_ms(&bus->link, deadline));
+    ok = status == NATS_OK ? read_reply(bus, reply, err)
+                           : nats_fault(err, status, "make the consumer");
+    natsMsg_Destroy(reply);
+    arena_reset(&bus->scratch);
+    return ok;
 }
 
 /* *info is NULL when there is none. */
@@ -576,8 +622,9 @@ bool nats_bus_lag(struct bus *base, struct bus_lag *lag, struct error *err)
     const struct nats_deadline deadline = own_deadline(bus);
     jsConsumerInfo *info;
 
-    if (bus->reader.group == NULL || !ready(bus, &deadline, err) ||
-        !find_consumer(bus, &deadline, &info, err))
+    if (bus->reader.group == NULL)
+        return true; /* unknown */
+    if (!ready(bus, &deadline, err) || !find_consumer(bus, &deadline, &info, err))
         return false;
     if (info == NULL)
         return true;

@@ -113,11 +113,15 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STREAM_POS] = "last_pos",
         [WORD_STREAM_OLD] = ("SELECT coalesce(sum(cardinality(outbox_ids)), 0)::bigint FROM ing_stream"
                             " WHERE sequenced_at < :before"),
+        /* Up to the part with the last position that is wanted: a part has many. */
         [WORD_STREAM_AFTER] =
             ("{unnest} CROSS JOIN LATERAL"
              " (SELECT p.lane, p.first_pos + e.n - 1 AS pos, p.sequenced_at, e.id AS outbox_id"
              "    FROM (SELECT * FROM ing_stream WHERE lane = @lane AND last_pos > @pos"
-             "           ORDER BY last_pos LIMIT :many) AS p"
+             "             AND last_pos <= coalesce((SELECT n.last_pos FROM ing_stream AS n"
+             "                   WHERE n.lane = @lane AND n.last_pos >= @pos + :many"
+             "                   ORDER BY n.last_pos LIMIT 1), 9223372036854775807)"
+             "           ORDER BY last_pos) AS p"
              "   CROSS JOIN LATERAL unnest(p.outbox_ids) WITH ORDINALITY AS e (id, n)"
              "   WHERE p.first_pos + e.n - 1 > @pos AND p.first_pos + e.n - 1 <= @pos + :many"
              "  OFFSET 0) AS s"

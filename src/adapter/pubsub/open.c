@@ -125,7 +125,7 @@ bool pubsub_call(struct pubsub *pubsub, const char *method, const ProtobufCMessa
         rpc_call_end(&pubsub->rpc, &call);
         if (ok || !is_refused_token(pubsub, &call))
             break;
-        token_drop(&pubsub->token);
+        token_drop(&pubsub->token, pubsub->token.number);
     }
     return ok;
 }

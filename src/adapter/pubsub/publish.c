@@ -23,7 +23,8 @@ struct chain {
     size_t under_way;   /* messages of the request that is */
     bool is_one_by_one; /* a request with several was refused: which of them? */
     bool is_stopped;
-    bool has_new_token; /* its request was sent again with another token */
+    bool has_new_token;   /* its request was sent again with another token */
+    int64_t token_number; /* of the request under way */
     struct rpc_call call;
 };
 
@@ -147,6 +148,7 @@ static bool start(struct run *run, struct chain *chain, struct error *err)
                                           .body = pubsub_pack(&request.base),
                                           .token = token,
                                           .timeout_us = run->until.at_us - rpc_now_us() });
+    chain->token_number = run->pubsub->token.number;
     chain->under_way = count;
     return true;
 }
@@ -234,7 +236,7 @@ static void take(struct run *run, struct chain *chain)
     if (status == GRPC_STATUS_OK) {
         acknowledge(run, chain);
     } else if (is_refused_token(run, chain)) {
-        token_drop(&run->pubsub->token);
+        token_drop(&run->pubsub->token, chain->token_number);
         chain->has_new_token = true;
     } else if (status == GRPC_STATUS_INVALID_ARGUMENT || status == GRPC_STATUS_OUT_OF_RANGE) {
         refuse(run, chain);

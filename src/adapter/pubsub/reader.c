@@ -32,7 +32,9 @@ struct pubsub_stream {
     grpc_metadata_array initial, trailing;
     grpc_status_code status;
     grpc_slice details;
+    int64_t token_number;
     bool is_reading; /* an answer is asked for */
+    bool has_ended;  /* no more answers come */
     bool has_answered;
 };
 
@@ -116,6 +118,7 @@ static bool open_stream(struct pubsub *pubsub, struct rpc_until until, struct er
         grpc_slice_from_static_string(PUBSUB_STREAMING_PULL), NULL,
         gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_micros(STREAM_US, GPR_TIMESPAN)),
         NULL);
+    stream->token_number = pubsub->token.number;
     pubsub->reader.stream = stream;
     start_stream(stream, token);
     return true;
@@ -261,10 +264,26 @@ static bool judge_end(struct pubsub *pubsub, struct error *err)
             err->code = "bus.spec";
         }
         if (stream->status == GRPC_STATUS_UNAUTHENTICATED)
-            token_drop(&pubsub->token);
+            token_drop(&pubsub->token, stream->token_number);
     }
     end_stream(pubsub);
     return is_ordinary;
+}
+
+/* Whether as much waits here as may be delivered at all. Servers keep to the flow of the request;
+ * of one that does not, nothing more is read until there is room. */
+static bool is_crowded(const struct pubsub_reader *reader)
+{
+    struct bus_flow waiting = { 0 };
+
+    for (size_t i = 0; i < reader->held_count; i++) {
+        if (reader->held[i].is_out)
+            continue;
+        waiting.messages_max++;
+        waiting.bytes_max += bytes_of(reader->held[i].received);
+    }
+    return waiting.messages_max >= reader->flow.messages_max ||
+           waiting.bytes_max >= reader->flow.bytes_max;
 }
 
 /* What the stream has brought, without waiting. */
@@ -273,15 +292,20 @@ static bool serve_stream(struct pubsub *pubsub, struct error *err)
     struct pubsub_stream *stream = pubsub->reader.stream;
     bool ok = true;
 
+    if (!stream->is_reading && !stream->has_ended && !is_crowded(&pubsub->reader))
+        ask_for_answer(stream);
     while (ok && stream->is_reading && rpc_op_is_done(&stream->got)) {
         stream->is_reading = false;
-        if (stream->answer == NULL)
-            break; /* it has ended */
+        if (stream->answer == NULL) {
+            stream->has_ended = true;
+            break;
+        }
         stream->has_answered = true;
         ok = take_answer(pubsub, err);
         grpc_byte_buffer_destroy(stream->answer);
         stream->answer = NULL;
-        ask_for_answer(stream);
+        if (ok && !is_crowded(&pubsub->reader))
+            ask_for_answer(stream);
     }
     if (!ok)
         end_stream(pubsub);

@@ -122,6 +122,7 @@ static bool keep(struct token *token, const struct oauth_token *got, struct erro
     secret_wipe(&token->value);
     memcpy(token->value.bytes, got->value.data, got->value.len);
     token->value.len = got->value.len;
+    token->number++;
     token->until_us = now_us + life_us;
     token->fresh_until_us = token->until_us - (life_us / 2 < MARGIN_US ? life_us / 2 : MARGIN_US);
     return true;
@@ -166,9 +167,10 @@ bool token_get(struct token *token, int64_t timeout_us, struct str *value, struc
     return true;
 }
 
-void token_drop(struct token *token)
+void token_drop(struct token *token, int64_t number)
 {
-    secret_wipe(&token->value);
+    if (number == token->number)
+        secret_wipe(&token->value);
 }
 
 void token_close(struct token *token)

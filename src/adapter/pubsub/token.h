@@ -21,6 +21,7 @@ struct token {
     bus_http_opener opener;
     struct http *http; /* NULL: not opened yet */
     struct secret value;
+    int64_t number;         /* how many there were */
     int64_t fresh_until_us; /* monotonic: after it a new one is requested */
     int64_t until_us;       /* monotonic: its end */
 };
@@ -30,8 +31,9 @@ struct token {
 bool token_get(struct token *token, int64_t timeout_us, struct str *value,
                struct error *err) MUST_CHECK;
 
-/* It was refused: the next token_get() requests another. */
-void token_drop(struct token *token);
+/* The one of this number was refused: the next token_get() requests another, unless it did so since
+ * that one was given out. */
+void token_drop(struct token *token, int64_t number);
 
 void token_close(struct token *token);
 

@@ -277,7 +277,7 @@ static void start(struct batch *batch, struct post *post, struct arena *arena, s
     const char *why = unfit(batch, message);
     struct error err;
 
-    arena_reset(arena);
+    arena_wipe(arena); /* the last request's headers had the token */
     if (why != NULL)
         settle(batch, i, BUS_REFUSED, str_of(why));
     else if (!make_headers(batch, arena, message, &request))

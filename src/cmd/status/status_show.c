@@ -9,15 +9,6 @@
 
 enum { TROUBLES_SHOWN = 5 };
 
-static struct str span_text(struct arena *arena, int64_t span_us)
-{
-    struct buf text;
-
-    buf_init(&text, arena, 64);
-    text_span(&text, span_us > 0 ? span_us : 0);
-    return buf_str(&text);
-}
-
 static struct str instant_text(struct arena *arena, int64_t at_us)
 {
     char text[INSTANT_TEXT_MAX];
@@ -111,8 +102,8 @@ static struct str behind_text(struct arena *arena, const struct view_cursor *cur
     if (cursor->cursor.value.type != CURSOR_TIME)
         return STR("-");
     if (cursor->way.is_campaign && cursor->way.is_known)
-        return arena_printf(arena, "%.*s to go", STR_ARG(span_text(arena, cursor->way.left_us)));
-    return span_text(arena, now_us - cursor->cursor.value.instant_us);
+        return arena_printf(arena, "%.*s to go", STR_ARG(text_span_in(arena, cursor->way.left_us)));
+    return text_span_in(arena, now_us - cursor->cursor.value.instant_us);
 }
 
 static bool print_cursors(const struct view_source_status *source, int64_t now_us,
@@ -151,17 +142,17 @@ static bool print_running(const struct view_source_status *source, int64_t now_u
     for (size_t i = 0; i < source->running.count; i++) {
         const struct view_running *running = &source->running.items[i];
         const int64_t left_us = running->task.leased_until_us - now_us;
-        const struct str span = span_text(arena, left_us < 0 ? -left_us : left_us);
+        const struct str span = text_span_in(arena, left_us < 0 ? -left_us : left_us);
 
         columns_cell(&columns, arena_printf(arena, "  %" PRId64, running->task.id));
         columns_cell(&columns, running->task.lease_owner);
         columns_cell(&columns, running->started_us > 0
-                                   ? span_text(arena, now_us - running->started_us)
+                                   ? text_span_in(arena, now_us - running->started_us)
                                    : STR("-"));
         columns_cell(&columns,
                      running->batch_us > 0
                          ? arena_printf(arena, "%.*s ago",
-                                        STR_ARG(span_text(arena, now_us - running->batch_us)))
+                                        STR_ARG(text_span_in(arena, now_us - running->batch_us)))
                          : STR("-"));
         columns_cell(&columns, left_us < 0 ? arena_printf(arena, "expired %.*s ago", STR_ARG(span))
                                            : arena_printf(arena, "%.*s left", STR_ARG(span)));
@@ -240,7 +231,7 @@ static void print_schedules(const struct view_source_status *source, int64_t now
         if (view->has_next)
             fprintf(out, "  next %.*s", STR_ARG(at_text(arena, view->next_us, now_us)));
         if (view->has_last)
-            fprintf(out, "  last %.*s ago", STR_ARG(span_text(arena, now_us - view->last_us)));
+            fprintf(out, "  last %.*s ago", STR_ARG(text_span_in(arena, now_us - view->last_us)));
         else
             fprintf(out, "  never fired");
         fprintf(out, "%s\n", view->is_due ? "  due now; patra serve fires it" : "");

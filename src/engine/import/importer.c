@@ -1,13 +1,12 @@
 /* The loop around an import. */
 #include "engine/import/importer.h"
 
+#include "engine/session/pace.h"
 #include "engine/session/store_retry.h"
 #include "port/store_offset.h"
 #include "port/store_rate.h"
 #include "port/store_subscription.h"
 #include "spec/import.h"
-
-#define WAIT_MIN_US (5 * INT64_C(1000))
 
 /* How often it looks whether it is still wanted, and says that it is alive. */
 #define CHECK_US (2 * US_PER_SECOND)
@@ -120,13 +119,11 @@ static bool check(struct importer *i, int64_t now_us, struct error *err)
 
 static int64_t next_wait_us(const struct importer *i, const struct import_round *round)
 {
-    const int64_t twice_us = i->wait_us > 0 ? 2 * i->wait_us : WAIT_MIN_US;
-
     if (round->is_held && (round->imported > 0 || round->repeated > 0))
         return 0;
     if (round->is_held && round->gaps > 0)
-        return WAIT_MIN_US;
-    return twice_us < i->spec.poll_us ? twice_us : i->spec.poll_us;
+        return PACE_MIN_US;
+    return pace_longer_us(i->wait_us, i->spec.poll_us);
 }
 
 static void note_round(struct importer *i, const struct import_round *round)
@@ -207,22 +204,13 @@ static bool recover(struct importer *i, struct error *err, bool *is_stopped)
     return false;
 }
 
-/* By a fifth more or less. */
-static int64_t with_chance(const struct importer *i, int64_t wait_us)
-{
-    const int64_t range_us = wait_us * 2 / 5;
-
-    return range_us == 0 ? wait_us
-                         : wait_us - range_us / 2 +
-                               (int64_t)(random_source_u64(i->parts->random) % (uint64_t)range_us);
-}
-
 static bool loop(struct importer *i, struct error *err)
 {
     bool is_stopped;
 
     while (!i->is_over) {
-        if (!clock_sleep_us(i->parts->clock, with_chance(i, i->wait_us), i->parts->stop_fd))
+        if (!clock_sleep_us(i->parts->clock, pace_with_chance_us(i->parts->random, i->wait_us),
+                            i->parts->stop_fd))
             return true;
         if (turn(i, err))
             i->retry.failures = 0;

@@ -3,11 +3,9 @@
 
 #include <inttypes.h>
 
+#include "engine/session/pace.h"
 #include "engine/session/store_retry.h"
 #include "port/store_rate.h"
-
-#define WAIT_MIN_US (5 * INT64_C(1000))
-#define WAIT_MAX_US US_PER_SECOND
 
 /* A lost store: from a tenth of a second to some seconds. */
 #define BACKOFF_MIN_US (US_PER_SECOND / 10)
@@ -51,24 +49,13 @@ static void log_lease(struct publisher *p, const struct sequencer_round *round)
 static int64_t next_wait_us(const struct publisher *p, const struct sequencer_round *round)
 {
     const int64_t lease_us = p->settings->sequencer.lease_us;
-    const int64_t most_us = lease_us > 0 && lease_us / 4 < WAIT_MAX_US ? lease_us / 4 : WAIT_MAX_US;
-    const int64_t twice_us = p->wait_us > 0 ? 2 * p->wait_us : WAIT_MIN_US;
+    const int64_t most_us = lease_us > 0 && lease_us / 4 < PACE_MAX_US ? lease_us / 4 : PACE_MAX_US;
 
     if (round->is_held && (round->appended > 0 || round->has_more))
         return 0;
     if (round->is_held && round->gaps > 0)
-        return WAIT_MIN_US;
-    return twice_us < most_us ? twice_us : most_us;
-}
-
-/* By a fifth more or less. */
-static int64_t with_chance(const struct publisher *p, int64_t wait_us)
-{
-    const int64_t range_us = wait_us * 2 / 5;
-
-    return range_us == 0 ? wait_us
-                         : wait_us - range_us / 2 +
-                               (int64_t)(random_source_u64(p->parts->random) % (uint64_t)range_us);
+        return PACE_MIN_US;
+    return pace_longer_us(p->wait_us, most_us);
 }
 
 static bool remove_old(struct publisher *p, int64_t now_us, struct error *err)
@@ -116,7 +103,7 @@ static bool wait_for_store(struct publisher *p, struct error *err)
 {
     if (err->level == ERROR_TRANSIENT && !store_error_is_own(err) && !p->settings->is_draining) {
         report(p, err);
-        p->wait_us = WAIT_MAX_US;
+        p->wait_us = PACE_MAX_US;
         return true;
     }
     return store_retry_wait(&p->retry, &p->backoff, err);
@@ -125,7 +112,7 @@ static bool wait_for_store(struct publisher *p, struct error *err)
 /* Notes are for who holds the lease. */
 static bool wait(struct publisher *p)
 {
-    const int64_t pause_us = with_chance(p, p->wait_us);
+    const int64_t pause_us = pace_with_chance_us(p->parts->random, p->wait_us);
     enum waiter_end end;
 
     if (!p->was_held && p->wait_us > 0)

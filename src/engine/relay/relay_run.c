@@ -1,11 +1,9 @@
 /* The loop around the rounds of a relay: when to look again, and what ends it. */
 #include "engine/relay/relay_run.h"
 
+#include "engine/session/pace.h"
 #include "engine/session/store_retry.h"
 #include "port/store_rate.h"
-
-#define WAIT_MIN_US (5 * INT64_C(1000))
-#define WAIT_MAX_US US_PER_SECOND
 
 /* A lost store: from a tenth of a second to some seconds. */
 #define BACKOFF_MIN_US (US_PER_SECOND / 10)
@@ -34,28 +32,17 @@ static void report(void *context, const struct error *err)
                   LOG_STR("code", str_of(err->code)), LOG_STR("error", str_of(err->text)));
 }
 
-/* By a fifth more or less. */
-static int64_t with_chance(const struct running *x, int64_t wait_us)
-{
-    const int64_t range_us = wait_us * 2 / 5;
-
-    return range_us == 0 ? wait_us
-                         : wait_us - range_us / 2 +
-                               (int64_t)(random_source_u64(x->parts->random) % (uint64_t)range_us);
-}
-
 static int64_t next_wait_us(const struct running *x, const struct relay_round *round,
                             int64_t now_us)
 {
-    const int64_t twice_us = x->wait_us > 0 ? 2 * x->wait_us : WAIT_MIN_US;
-    int64_t wait_us = twice_us < WAIT_MAX_US ? twice_us : WAIT_MAX_US;
+    int64_t wait_us = pace_longer_us(x->wait_us, PACE_MAX_US);
 
     if (round->has_more || round->was_overtaken)
-        return round->was_overtaken ? WAIT_MIN_US : 0;
+        return round->was_overtaken ? PACE_MIN_US : 0;
     if (round->delivered > 0 || round->passed > 0)
-        return WAIT_MIN_US;
+        return PACE_MIN_US;
     if (round->next_us - now_us < wait_us)
-        wait_us = round->next_us > now_us + WAIT_MIN_US ? round->next_us - now_us : WAIT_MIN_US;
+        wait_us = round->next_us > now_us + PACE_MIN_US ? round->next_us - now_us : PACE_MIN_US;
     return wait_us;
 }
 
@@ -103,7 +90,7 @@ static bool turn(struct running *x, struct error *err)
 /* False: stopped. */
 static bool wait(struct running *x)
 {
-    const int64_t pause_us = with_chance(x, x->wait_us);
+    const int64_t pause_us = pace_with_chance_us(x->parts->random, x->wait_us);
     enum waiter_end end;
 
     if (x->is_bus_down)

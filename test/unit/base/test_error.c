@@ -87,6 +87,18 @@ TEST(error_text_is_truncated_between_two_characters)
     }
 }
 
+/* Servers are quoted in errors. Stores refuse what is not UTF-8, and a terminal obeys controls. */
+TEST(error_text_is_utf8_without_controls)
+{
+    struct error err;
+
+    (void)error_set(&err, ERROR_TRANSIENT, "x", "%s", "gr\xC3\xBC\xC3\x9F\x1B[31m \xFF\xC3+ \x7F");
+    CHECK_STR(str_of(err.text), STR("gr\xC3\xBC\xC3\x9F?[31m ??+ ?"),
+              "what is no text is replaced");
+    (void)error_wrap(&err, "from %s", "\xE2\x82");
+    CHECK_STR(str_of(err.text), STR("from ??: gr\xC3\xBC\xC3\x9F?[31m ??+ ?"), "around it, too");
+}
+
 TEST(error_levels_have_names)
 {
     CHECK_STR(str_of(error_level_name(ERROR_NONE)), STR("OK"), "none");

@@ -102,3 +102,10 @@ TEST(a_clock_shows_utc)
     text_clock(&out, INT64_C(1767225600000000) + 50602 * US_PER_SECOND + 999999);
     CHECK_STR(buf_str(&out), STR("14:03:22Z"), "2026-01-01T14:03:22.999999Z");
 }
+
+TEST(a_span_by_itself_is_never_negative)
+{
+    (void)empty();
+    CHECK_STR(text_span_in(&arena, 4200 * INT64_C(1000)), STR("4.2s"), "a span");
+    CHECK_STR(text_span_in(&arena, -5 * US_PER_SECOND), STR("0ms"), "none");
+}
