@@ -184,3 +184,5 @@ CREATE TABLE ing_dead_letter (
     redriven_by    text        NOT NULL DEFAULT '',
     UNIQUE (consumer_group, subscription, event_id)
 );
+
+CREATE INDEX idx_dead_letter_key ON ing_dead_letter (aggregate_id, aggregate_type);

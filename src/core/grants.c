@@ -80,7 +80,7 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_cursor",                  "SIU",  "SIU",   _,        _,       "S"),
     TABLE("ing_cursor_event",            "SI",   "SI",    _,        _,       "S"),
     TABLE("ing_reslice_request",         "SIU",  "SIU",   _,        _,       "S"),
-    TABLE("ing_listed_id",               "S",    "SI",    _,        _,       _),
+    TABLE("ing_listed_id",               "S",    "SI",    _,        _,       "S"),
     TABLE("ing_signal",                  "SU",   "SIU",   _,        _,       "S"),
     TABLE("ing_pause",                   "S",    "SI",    _,        _,       "S"),
     TABLE("ing_rate_gate",               "S",    "SIU",   _,        _,       "S"),

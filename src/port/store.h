@@ -123,6 +123,7 @@ struct store {
     const struct store_rate_ops *rate;
     const struct store_status_ops *status;
     const struct store_view_ops *view;
+    const struct store_trace_ops *trace;
     const struct store_wake_ops *wake;
     struct store_listener *listener; /* of this session and those made of it; NULL: none */
     bool has_events;                 /* the transaction has written some */

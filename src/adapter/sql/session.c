@@ -104,6 +104,7 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .rate = &SQL_RATE,
         .status = &SQL_STATUS,
         .view = &SQL_VIEW,
+        .trace = &SQL_TRACE,
     };
     arena_init(&session->texts, TEXTS_MAX);
 }

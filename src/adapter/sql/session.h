@@ -97,5 +97,6 @@ extern const struct store_run_ops SQL_RUN;
 extern const struct store_rate_ops SQL_RATE;
 extern const struct store_status_ops SQL_STATUS;
 extern const struct store_view_ops SQL_VIEW;
+extern const struct store_trace_ops SQL_TRACE;
 
 #endif
