@@ -26,6 +26,7 @@
 #include "cmd/status/status.h"
 #include "cmd/task.h"
 #include "cmd/trigger/trigger.h"
+#include "cmd/why.h"
 #include "cmd/work.h"
 
 static enum exit_code cmd_patra(const struct invocation *invocation);
@@ -54,6 +55,7 @@ static const struct command *const commands[] = {
     &COMMAND_QUARANTINE,
     &COMMAND_SIGNAL,
     &COMMAND_RECORD,
+    &COMMAND_WHY,
     &COMMAND_BUS,
     &COMMAND_PUBLISH,
     &COMMAND_OUTBOX,

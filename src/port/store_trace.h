@@ -3,6 +3,7 @@
  *
  *      store_trace_windows()     tasks whose window holds an instant
  *      store_trace_plans()       plans whose window holds it
+ *      store_trace_planned()     whether there is any plan
  *      store_trace_listed()      tasks whose phase one listed the id
  *      store_trace_request()     a batch that brought it, and what was asked
  *      store_trace_events()      its events, with their positions in the stream
@@ -121,6 +122,8 @@ struct store_trace_ops {
                     struct ended_task_list *list, struct error *err);
     bool (*plans)(struct store *store, struct arena *arena, const struct trace_instant *query,
                   struct trace_plan_list *list, struct error *err);
+    bool (*planned)(struct store *store, struct str source, struct str endpoint, bool *is_planned,
+                    struct error *err);
     bool (*listed)(struct store *store, struct arena *arena, struct str source,
                    struct str provider_id, int64_t limit, struct ended_task_list *list,
                    struct error *err);
@@ -151,6 +154,14 @@ static inline bool MUST_CHECK store_trace_plans(struct store *store, struct aren
                                                 struct trace_plan_list *list, struct error *err)
 {
     return store->trace->plans(store, arena, query, list, err);
+}
+
+/* Whether the endpoint was ever requested by a plan. */
+static inline bool MUST_CHECK store_trace_planned(struct store *store, struct str source,
+                                                  struct str endpoint, bool *is_planned,
+                                                  struct error *err)
+{
+    return store->trace->planned(store, source, endpoint, is_planned, err);
 }
 
 /* The newest first, whatever became of them. */

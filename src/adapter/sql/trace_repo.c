@@ -61,6 +61,23 @@ static bool trace_plans(struct store *store, struct arena *arena, const struct t
     return rows_finish(rows, err) || error_wrap(err, "list the plans of an instant");
 }
 
+static const char PLANNED[] = "SELECT 1 FROM ing_plan WHERE provenance_code = :source"
+                              " AND endpoint_name = :endpoint LIMIT 1";
+
+static bool trace_planned(struct store *store, struct str source, struct str endpoint,
+                          bool *is_planned, struct error *err)
+{
+    struct statement *st = statement_of(store, PLANNED);
+    int64_t one = 0;
+
+    bind_text(st, ":source", source);
+    bind_text(st, ":endpoint", endpoint);
+    if (!rows_only_i64(&st->rows, &one, err))
+        return error_wrap(err, "look for a plan of %.*s", STR_ARG(source));
+    *is_planned = one == 1;
+    return true;
+}
+
 static const char LISTED[] =
     ENDED_TASK " WHERE provenance_code = :source"
                " AND id IN (SELECT task_id FROM ing_listed_id WHERE provider_id = :id)"
@@ -253,6 +270,7 @@ static bool trace_seek(struct store *store, struct arena *arena, const struct tr
 const struct store_trace_ops SQL_TRACE = {
     .windows = trace_windows,
     .plans = trace_plans,
+    .planned = trace_planned,
     .listed = trace_listed,
     .request = trace_request,
     .events = trace_events,
