@@ -37,7 +37,7 @@ struct trace_plan {
     struct window window;
     enum plan_status status;
     struct str expr_hash;
-    int64_t created_us;
+    bool is_by_pages; /* its tasks cover its window together, and none of them a part of it */
 };
 
 struct trace_plan_list {

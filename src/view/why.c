@@ -91,7 +91,9 @@ bool view_why(const struct view_reader *reader, const struct view_why_query *que
 bool view_why_is_there(const struct view_why *why)
 {
     for (size_t i = 0; i < why->findings.count; i++) {
-        if (!str_eq(why->findings.items[i].reason, STR(WHY_REASON_FILTERED)))
+        const struct str reason = why->findings.items[i].reason;
+
+        if (!str_eq(reason, STR(WHY_REASON_FILTERED)) && !str_eq(reason, STR(WHY_REASON_OLDER)))
             return false;
     }
     return why->has_record && !why->record.is_deleted;

@@ -86,9 +86,8 @@ struct why_window_list {
     size_t count;
 };
 
-struct why_plan { /* that holds the date; its tasks do not each hold a window (by pages) */
+struct why_plan { /* that holds the date although no task of it does */
     struct trace_plan plan;
-    struct plan_progress progress;
     enum why_cover cover;
     bool is_former;
 };
@@ -184,6 +183,7 @@ struct view_why {
     bool has_record;
     struct stored_record record;
     struct why_version_list versions;
+    bool is_older_kept; /* a later look brought an older state, or none, and changed nothing */
 
     struct trace_sequencer sequencer;
     bool is_sequenced; /* the newest event is in the stream, or was and is gone */
@@ -206,7 +206,8 @@ bool view_why(const struct view_reader *reader, const struct view_why_query *que
               struct view_why *why, struct error *err) MUST_CHECK;
 void view_why_write(struct json_writer *w, const struct view_why *why);
 
-/* It is stored, is not deleted, and nothing is missing but what settings leave out. */
+/* It is stored, is not deleted, and nothing is missing but what is as it should be: what settings
+ * leave out, and states that are older than the stored one. */
 bool view_why_is_there(const struct view_why *why);
 
 #endif

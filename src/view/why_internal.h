@@ -30,8 +30,9 @@ bool why_judge_deliveries(struct view_why *why, struct arena *arena, struct erro
 bool why_find(struct view_why *why, struct arena *arena, const struct why_finding *finding,
               struct error *err) MUST_CHECK;
 
-/* Of what settings leave out: the only thing that may be missing of a record that is there. */
+/* What may be missing of a record that is there. */
 #define WHY_REASON_FILTERED "subscription.filtered"
+#define WHY_REASON_OLDER "record.older"
 
 struct str why_span(struct arena *arena, int64_t span_us); /* "3d 4h" */
 

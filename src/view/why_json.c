@@ -215,6 +215,7 @@ static void write_record(struct json_writer *w, const struct view_why *why)
     json_write_member_instant(w, STR("createdAt"), record->created_us);
     json_write_member_instant(w, STR("observedAt"), record->observed_us);
     json_write_member_instant(w, STR("checkedAt"), record->checked_us);
+    json_write_member_bool(w, STR("olderKept"), why->is_older_kept);
     json_write_end(w);
     json_write_name(w, STR("versions"));
     json_write_array(w);

@@ -544,6 +544,21 @@ static bool judge_deleted(struct view_why *why, struct arena *arena, struct erro
                     err);
 }
 
+/* Last: what is stored is as it should be. */
+static bool judge_older(struct view_why *why, struct arena *arena, struct error *err)
+{
+    return !why->is_older_kept ||
+           why_find(why, arena,
+                    FINDING(WHY_RECORD, WHY_REASON_OLDER,
+                            arena_printf(arena, "patra record show %.*s %.*s --history",
+                                         STR_ARG(why_word(arena, why->key.source)),
+                                         STR_ARG(why_word(arena, why->key.provider_id))),
+                            "it was looked at again at %.*s: the answer was older than what is "
+                            "stored, or had no record of it, and what is stored was kept",
+                            STR_ARG(at(arena, why->record.checked_us))),
+                    err);
+}
+
 static bool judge_present(struct view_why *why, struct arena *arena, struct error *err)
 {
     const struct quarantined *bad = open_quarantine(why);
@@ -556,7 +571,7 @@ static bool judge_present(struct view_why *why, struct arena *arena, struct erro
         return false;
     if (why->record.is_deleted && !judge_deleted(why, arena, err))
         return false;
-    return why_judge_deliveries(why, arena, err);
+    return why_judge_deliveries(why, arena, err) && judge_older(why, arena, err);
 }
 
 bool why_judge(struct view_why *why, struct arena *arena, struct error *err)

@@ -90,6 +90,18 @@ static bool is_in_stream(const struct view_why *why)
            newest->event.pos > 0;
 }
 
+/* A version is observed before it is written, and checked when it is. Who confirms it later moves
+ * both; who has something older, or nothing, moves only the second. */
+static bool is_older_kept(const struct view_why *why)
+{
+    const struct stored_record *record = &why->record;
+    const struct outbox_event *newest =
+        why->versions.count > 0 ? &why->versions.items[0].event.event : NULL;
+
+    return newest != NULL && newest->version == record->version &&
+           record->observed_us <= newest->occurred_us && record->checked_us > newest->occurred_us;
+}
+
 bool why_versions_read(const struct view_reader *reader, struct view_why *why, struct error *err)
 {
     struct trace_event_list events;
@@ -111,5 +123,6 @@ bool why_versions_read(const struct view_reader *reader, struct view_why *why, s
     }
     why->versions.is_full = events.count == WHY_ROWS_MAX;
     why->is_sequenced = is_in_stream(why);
+    why->is_older_kept = is_older_kept(why);
     return true;
 }

@@ -101,16 +101,29 @@ static bool has_window_of(const struct view_why *why, int64_t plan_id)
     return false;
 }
 
-/* All tasks of a plan by pages together cover its window. One without tasks for the date was
- * stopped before it came to that. */
-static enum why_cover plan_cover(const struct plan_progress *progress)
+/* All tasks of a plan by pages together cover its window. Other plans that have no task for the
+ * date found it covered, or were stopped before they came to it: these are PARTIAL. */
+static bool is_telling(const struct trace_plan *plan)
 {
-    const int64_t *tasks = progress->tasks;
+    return plan->is_by_pages || plan->status == PLAN_PARTIAL;
+}
 
+static bool plan_cover(const struct view_reader *reader, const struct trace_plan *plan,
+                       enum why_cover *cover, struct error *err)
+{
+    struct plan_progress progress;
+    const int64_t *tasks = progress.tasks;
+
+    *cover = WHY_LOST;
+    if (!plan->is_by_pages)
+        return true;
+    if (!store_plan_progress(reader->store, plan->id, &progress, err))
+        return false;
     if (tasks[TASK_QUEUED] + tasks[TASK_DISPATCHED] + tasks[TASK_EXECUTING] > 0)
-        return WHY_LIVE;
-    return progress->slices > 0 && tasks[TASK_SUCCEEDED] == progress->slices ? WHY_COVERED
-                                                                             : WHY_LOST;
+        *cover = WHY_LIVE;
+    else if (plan->status != PLAN_PARTIAL && tasks[TASK_SUCCEEDED] == progress.slices)
+        *cover = WHY_COVERED;
+    return true;
 }
 
 static bool add_plans(const struct view_reader *reader, struct view_why *why,
@@ -119,16 +132,15 @@ static bool add_plans(const struct view_reader *reader, struct view_why *why,
     for (size_t i = 0; i < plans->count && why->plans.count < WHY_ROWS_MAX; i++) {
         struct why_plan *plan;
 
-        if (has_window_of(why, plans->items[i].id))
+        if (!is_telling(&plans->items[i]) || has_window_of(why, plans->items[i].id))
             continue;
         plan = LIST_ADD(reader->arena, &why->plans);
         if (plan == NULL)
             return arena_error(reader->arena, err);
         plan->plan = plans->items[i];
-        if (!store_plan_progress(reader->store, plan->plan.id, &plan->progress, err) ||
+        if (!plan_cover(reader, &plan->plan, &plan->cover, err) ||
             !is_former(reader, why, plan->plan.expr_hash, &plan->is_former, err))
             return false;
-        plan->cover = plan_cover(&plan->progress);
     }
     return true;
 }

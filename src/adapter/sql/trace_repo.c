@@ -38,8 +38,10 @@ static bool trace_windows(struct store *store, struct arena *arena,
 }
 
 static const char PLANS[] =
-    "SELECT id, operation_code, window_from, window_to, status_code,"
-    " expr_proto_hash, created_at FROM ing_plan" HOLDS_INSTANT " ORDER BY id + 0 DESC LIMIT :limit";
+    "SELECT id, operation_code, window_from, window_to, status_code, expr_proto_hash,"
+    " coalesce((SELECT s.dimension_code FROM ing_plan_slice AS s WHERE s.plan_id = ing_plan.id"
+    "   ORDER BY s.slice_no LIMIT 1), '') = 'PAGE'"
+    " FROM ing_plan" HOLDS_INSTANT " ORDER BY id + 0 DESC LIMIT :limit";
 
 static bool trace_plans(struct store *store, struct arena *arena, const struct trace_instant *query,
                         struct trace_plan_list *list, struct error *err)
@@ -56,7 +58,7 @@ static bool trace_plans(struct store *store, struct arena *arena, const struct t
         plan->window = rows_window(rows);
         plan->status = (enum plan_status)rows_code(rows, &PLAN_STATUS_CODES);
         plan->expr_hash = rows_text(rows, arena);
-        plan->created_us = rows_i64(rows);
+        plan->is_by_pages = rows_bool(rows);
     }
     return rows_finish(rows, err) || error_wrap(err, "list the plans of an instant");
 }
