@@ -10,7 +10,7 @@
  *      store_trace_sequencer()   how far the stream is
  *      store_trace_parked()      whether its key waits in a subscription
  *      store_trace_letters()     its events that were given up
- *      store_trace_seek()        who moved a subscription past a position
+ *      store_trace_seek()        who moved a subscription over a position
  *
  * Each reads as many rows as it returns, through an index, whatever the size of the store. Windows
  * and plans look at an index entry for every task or plan of the endpoint that ends after the
@@ -112,6 +112,7 @@ struct trace_place {
 };
 
 struct trace_seek {
+    bool is_past; /* it left the position out; else it moved back to before it */
     struct str reason;
     struct str by;
     int64_t at_us;
@@ -210,7 +211,7 @@ static inline bool MUST_CHECK store_trace_letters(struct store *store, struct ar
     return store->trace->letters(store, arena, key, list, err);
 }
 
-/* The last one that left the position out and that no later one took back. */
+/* The last one that concerns the position. */
 static inline bool MUST_CHECK store_trace_seek(struct store *store, struct arena *arena,
                                                const struct trace_place *place,
                                                struct trace_seek *seek, bool *found,

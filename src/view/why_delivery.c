@@ -57,15 +57,17 @@ static void see_readers(const struct reader_state_list *readers, int64_t now_us,
     }
 }
 
-/* The newest letter of the subscription, where it is that of the newest event. */
+/* The letter of the newest event, unless it was delivered again since: `back_us` is when the
+ * subscription was last moved back to before it. */
 static bool find_letter(const struct trace_letter_list *letters, const struct view_why *why,
-                        struct why_delivery *delivery)
+                        int64_t back_us, struct why_delivery *delivery)
 {
     for (size_t i = 0; i < letters->count; i++) {
         const struct trace_letter *letter = &letters->items[i];
 
         if (!str_eq(letter->subscription, delivery->subscription.name) ||
-            letter->version != why->record.version || letter->redriven_us != 0)
+            letter->version != why->record.version || letter->redriven_us != 0 ||
+            letter->dead_us < back_us)
             continue;
         delivery->letter = *letter;
         return true;
@@ -79,6 +81,17 @@ struct passing {
     bool from_latest;
 };
 
+static bool find_seek(const struct view_reader *reader, const struct trace_event *event,
+                      const struct passing *passing, struct trace_seek *seek, bool *found,
+                      struct error *err)
+{
+    *found = false;
+    return event == NULL || event->pos == 0 ||
+           store_trace_seek(reader->store, reader->arena,
+                            &(struct trace_place){ *passing->key, event->event.lane, event->pos },
+                            seek, found, err);
+}
+
 /* The subscription is past the event, or the event is gone. */
 static bool judge_passed(const struct view_reader *reader, const struct view_why *why,
                          const struct passing *passing, struct why_delivery *delivery,
@@ -86,31 +99,22 @@ static bool judge_passed(const struct view_reader *reader, const struct view_why
 {
     const struct trace_event *event = newest_event(why);
     const struct trace_key key = { *passing->key, why->aggregate_type, why->key.provider_id };
-    bool found = false;
+    bool is_sought, is_parked;
 
-    delivery->state = WHY_DELIVERED;
-    if (find_letter(passing->letters, why, delivery)) {
-        delivery->state = WHY_DEAD;
-        return true;
-    }
-    if (!store_trace_parked(reader->store, reader->arena, &key, &delivery->parked, &found, err))
+    if (!find_seek(reader, event, passing, &delivery->seek, &is_sought, err) ||
+        !store_trace_parked(reader->store, reader->arena, &key, &delivery->parked, &is_parked, err))
         return false;
-    if (found) {
+    if (is_parked)
         delivery->state = WHY_PARKED;
-        return true;
-    }
-    if (event == NULL || event->pos == 0)
-        return true;
-    if (passing->from_latest && event->sequenced_us < delivery->subscription.created_us) {
-        delivery->state = WHY_EARLIER;
-        return true;
-    }
-    if (!store_trace_seek(reader->store, reader->arena,
-                          &(struct trace_place){ *passing->key, event->event.lane, event->pos },
-                          &delivery->seek, &found, err))
-        return false;
-    if (found)
+    else if (is_sought && delivery->seek.is_past)
         delivery->state = WHY_SKIPPED;
+    else if (find_letter(passing->letters, why, delivery->seek.at_us, delivery))
+        delivery->state = WHY_DEAD;
+    else if (!is_sought && passing->from_latest && event != NULL && event->pos > 0 &&
+             event->sequenced_us < delivery->subscription.created_us)
+        delivery->state = WHY_EARLIER;
+    else
+        delivery->state = WHY_DELIVERED;
     return true;
 }
 

@@ -243,7 +243,6 @@ static bool trace_letters(struct store *store, struct arena *arena, const struct
     return rows_finish(rows, err) || error_wrap(err, "list the dead letters of a key");
 }
 
-/* The last one that concerns the position: it left it out, or moved back before it. */
 static const char SEEK[] =
     "SELECT new_pos >= :pos, reason, reset_by, reset_at FROM ing_offset_reset"
     " WHERE consumer_group = :group AND subscription = :name AND lane = :lane"
@@ -255,16 +254,17 @@ static bool trace_seek(struct store *store, struct arena *arena, const struct tr
     struct statement *st = statement_of(store, SEEK);
 
     *seek = (struct trace_seek){ 0 };
-    *found = false;
     bind_text(st, ":group", place->offset.group);
     bind_text(st, ":name", place->offset.subscription);
     bind_i64(st, ":lane", place->lane);
     bind_i64(st, ":pos", place->pos);
-    while (rows_next(&st->rows)) {
-        *found = rows_bool(&st->rows);
+    *found = rows_next(&st->rows);
+    if (*found) {
+        seek->is_past = rows_bool(&st->rows);
         seek->reason = rows_text(&st->rows, arena);
         seek->by = rows_text(&st->rows, arena);
         seek->at_us = rows_i64(&st->rows);
+        (void)rows_next(&st->rows);
     }
     return rows_finish(&st->rows, err) || error_wrap(err, "look for a seek");
 }

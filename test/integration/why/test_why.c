@@ -533,9 +533,16 @@ static void seek(struct store *store, int64_t pos)
     for (int64_t lane = 0; lane < OUTBOX_LANES; lane++)
         REQUIRE_OK(store_offset_seek(store,
                                      &(struct offset_seek){ HOOK, lane, pos, STR("start over"),
-                                                            STR("ada"), NOW_US },
+                                                            STR("ada"), NOW_US + 1 },
                                      &found, &err),
                    err);
+}
+
+static void dead_and_read_again(struct store *store)
+{
+    dead(store);
+    seek(store, 0);
+    why_relay_reads(store);
 }
 
 static void skipped(struct store *store)
@@ -657,6 +664,7 @@ static const struct {
       "patra publish --once" },
     { "dead letter", dead, NULL, "subscription", "subscription.dead", SEEK },
     { "an earlier version is dead", earlier_one_is_dead, NULL, "", "", "" },
+    { "given up, read again", dead_and_read_again, NULL, "", "", "" },
     { "moved past it", skipped, NULL, "subscription", "subscription.skipped", SEEK },
     { "moved past it and back", skipped_and_back, NULL, "", "", "" },
     { "began later", begins_later, NULL, "subscription", "subscription.earlier", SEEK },
