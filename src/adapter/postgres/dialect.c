@@ -178,6 +178,7 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_KEYED] = ("FROM {unnest} CROSS JOIN LATERAL"
                        " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
                        " WHERE t.ctid = found.ctid"),
+        [WORD_RETURNED] = "t.",
         [WORD_KEYED_USING] = ("USING {unnest} CROSS JOIN LATERAL"
                              " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
                              " WHERE t.ctid = found.ctid"),

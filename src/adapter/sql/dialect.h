@@ -83,6 +83,7 @@ enum { INSERT_ROWS = 100 };
     WORD(FIND, "find")                                                                            \
     WORD(RANGE, "range")                                                                          \
     WORD(KEYED, "keyed")                                                                          \
+    WORD(RETURNED, "returned") /* before a column of t after RETURNING */                         \
     WORD(KEYED_USING, "keyed-using")                                                              \
     WORD(TABLE_COLUMNS, "table-columns") /* of :table of :schema: name, type, whether NOT NULL */ \
     WORD(TABLE_INDEXES, "table-indexes") /* name, whether unique, and column of each place */     \

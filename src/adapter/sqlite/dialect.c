@@ -79,6 +79,7 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_FIND] = "{table} AS t WHERE {body}",
         [WORD_RANGE] = "{table} AS t WHERE {body}",
         [WORD_KEYED] = "WHERE {body}",
+        [WORD_RETURNED] = "", /* it does not know the alias there */
         [WORD_KEYED_USING] = "WHERE {body}",
         [WORD_TABLE_COLUMNS] = ("SELECT name, type, \"notnull\" FROM pragma_table_info(:table)"
                                " WHERE :schema = '' ORDER BY cid"),
