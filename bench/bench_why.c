@@ -23,7 +23,7 @@
 #include "postgres.h"
 #include "view/why.h"
 
-enum { ARENA_MAX = 256 << 20, ASKED = 500, SQL_BYTES = 4096, RECORDS = 200000 };
+enum { ARENA_MAX = 256 << 20, ASKED = 200, SQL_BYTES = 4096, RECORDS = 200000 };
 
 #define NOW_US (INT64_C(1767225600) * US_PER_SECOND)
 #define DAYS 10000
