@@ -6,7 +6,7 @@
 #include "cli/session.h"
 #include "cli/who.h"
 #include "cmd/outbox.h"
-#include "engine/relay/give_up.h"
+#include "engine/lanes/give_up.h"
 #include "port/store_rate.h"
 #include "view/outbox.h"
 

@@ -56,7 +56,7 @@ static bool drain(const struct invocation *invocation, struct session *session,
                   struct publish *publish, struct error *err)
 {
     int64_t appended = 0;
-    struct relay_total total = { 0 };
+    struct lanes_total total = { 0 };
     struct error failure;
     int64_t imported;
     bool is_imported, ok;

@@ -120,12 +120,12 @@ void relay_bus_configure(const struct subscription *subscription, struct relay_s
 
     arena_init(&arena, SPEC_BYTES_MAX);
     if (bus_load(&arena, subscription->spec, &spec, &unread)) {
-        settings->batch_max = spec.batch_events;
-        settings->bytes_max = spec.batch_bytes;
+        settings->lanes.batch_max = spec.batch_events;
+        settings->lanes.bytes_max = spec.batch_bytes;
         settings->timeout_us = spec.publish_timeout_us;
-        settings->retry = retry_default();
-        settings->retry.delay_min_us = spec.retry.first_us;
-        settings->retry.delay_max_us = spec.retry.max_us;
+        settings->lanes.retry = retry_default();
+        settings->lanes.retry.delay_min_us = spec.retry.first_us;
+        settings->lanes.retry.delay_max_us = spec.retry.max_us;
     }
     arena_release(&arena);
 }

@@ -65,8 +65,8 @@ static void *run_one(void *context)
 {
     struct one *one = context;
     const struct relay_parts parts = parts_of(one);
-    struct relay_run run = { .relay = { .subscription = &one->subscription,
-                                        .owner = str_of(one->owner) } };
+    struct relay_run run = { .relay.lanes = { .subscription = &one->subscription,
+                                              .owner = str_of(one->owner) } };
 
     if (one->relays->settings.configure != NULL)
         one->relays->settings.configure(&one->subscription, &run.relay);
@@ -296,7 +296,7 @@ void relays_join(struct relays *r)
 /* ---- until nothing is left ---- */
 
 static bool drain_one(struct session *session, const struct relays_settings *settings,
-                      const struct subscription *s, struct relay_total *total, struct error *err)
+                      const struct subscription *s, struct lanes_total *total, struct error *err)
 {
     char owner[WHO_PROCESS_MAX];
     const struct relay_parts parts = { .store = session->store,
@@ -307,9 +307,9 @@ static bool drain_one(struct session *session, const struct relays_settings *set
                                        .wake_fd = settings->stop->fd,
                                        .open = settings->open,
                                        .context = settings->context };
-    struct relay_run run = { .relay = { .subscription = s, .owner = str_of(owner) },
+    struct relay_run run = { .relay.lanes = { .subscription = s, .owner = str_of(owner) },
                              .is_draining = true };
-    struct relay_total one = { 0 };
+    struct lanes_total one = { 0 };
     bool ok;
 
     who_process(owner, random_source_u64(&session->random), "relay");
@@ -322,12 +322,12 @@ static bool drain_one(struct session *session, const struct relays_settings *set
 }
 
 bool relays_drain(struct session *session, const struct relays_settings *settings,
-                  struct relay_total *total, struct error *err)
+                  struct lanes_total *total, struct error *err)
 {
     struct subscription_list list;
     bool ok = true, found = false;
 
-    *total = (struct relay_total){ 0 };
+    *total = (struct lanes_total){ 0 };
     if (!store_subscription_list(session->store, &session->arena, &list, err))
         return false;
     for (size_t i = 0; i < list.count; i++) {

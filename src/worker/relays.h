@@ -34,6 +34,6 @@ void relays_join(struct relays *relays); /* accepts NULL */
 /* In this thread, one after the other: until nothing is left for any of them. What one of them
  * fails for is told when all had their turn. L2 "subscription.missing" when `only` names none. */
 bool relays_drain(struct session *session, const struct relays_settings *settings,
-                  struct relay_total *total, struct error *err) MUST_CHECK;
+                  struct lanes_total *total, struct error *err) MUST_CHECK;
 
 #endif

@@ -18,7 +18,7 @@
 #include "adapter/sql/statement.h"
 #include "contract.h"
 #include "core/lane.h"
-#include "engine/relay/give_up.h"
+#include "engine/lanes/give_up.h"
 #include "engine/relay/relay.h"
 #include "fault_store.h"
 #include "port/store_subscription.h"
@@ -195,10 +195,10 @@ static void start_relay(struct world *w, int i)
                                        .wake_fd = CLOCK_NO_WAKE,
                                        .open = open_bus,
                                        .context = w };
-    struct relay_settings settings = { .subscription = &w->subscription,
-                                       .lease_us = LEASE_US,
-                                       .batch_max = 60,
-                                       .retry = retry_default() };
+    struct relay_settings settings = { .lanes = { .subscription = &w->subscription,
+                                                  .lease_us = LEASE_US,
+                                                  .batch_max = 60,
+                                                  .retry = retry_default() } };
     struct relay_parts with_store = parts;
     struct error err = { 0 };
 
@@ -206,25 +206,25 @@ static void start_relay(struct world *w, int i)
     fault_store_new_process(w->relays[i].store);
     plant(w, w->relays[i].store);
     (void)snprintf(w->relays[i].owner, sizeof(w->relays[i].owner), "r%d", ++w->owners);
-    settings.owner = str_of(w->relays[i].owner);
-    settings.retry.delay_max_us = 5 * US_PER_SECOND;
-    settings.reconnect = settings.retry;
+    settings.lanes.owner = str_of(w->relays[i].owner);
+    settings.lanes.retry.delay_max_us = 5 * US_PER_SECOND;
+    settings.reconnect = settings.lanes.retry;
     with_store.store = w->relays[i].store;
     REQUIRE_OK(relay_open(&w->relays[i].relay, &with_store, &settings, &err), err);
 }
 
-static void count_round(struct world *w, const struct relay_round *round)
+static void count_round(struct world *w, const struct lanes_round *round)
 {
     w->seen.overtaken += round->was_overtaken;
     w->seen.parked += (int)round->parked;
     w->seen.returned += (int)round->returned;
-    w->seen.bus_failures += round->bus_error != NULL;
+    w->seen.bus_failures += round->trouble != NULL;
 }
 
 /* False: the store failed. */
 static bool turn(struct world *w, int i)
 {
-    struct relay_round round;
+    struct lanes_round round;
     struct error err = { 0 };
     const int active = w->active;
     bool ok;
@@ -250,7 +250,7 @@ static void kill(struct world *w, int i)
                     &(struct store_fault){ .effect = FAULT_DEATH,
                                            .number = random_between(&w->random, 1, 30) });
     {
-        struct relay_round round;
+        struct lanes_round round;
         struct error err = { 0 };
 
         w->active = i;

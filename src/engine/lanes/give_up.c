@@ -1,5 +1,5 @@
 /* Gives up what waits for a key: a dead letter for each event, and the row that held them goes. */
-#include "engine/relay/give_up.h"
+#include "engine/lanes/give_up.h"
 
 #include "engine/message/envelope.h"
 

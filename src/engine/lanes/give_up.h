@@ -3,8 +3,8 @@
  * Each of these events becomes a dead letter, as it would have been published, in the transaction
  * that ends the key's parking: nothing vanishes. The key's next event is delivered again.
  */
-#ifndef PATRA_ENGINE_RELAY_GIVE_UP_H
-#define PATRA_ENGINE_RELAY_GIVE_UP_H
+#ifndef PATRA_ENGINE_LANES_GIVE_UP_H
+#define PATRA_ENGINE_LANES_GIVE_UP_H
 
 #include "base/attr.h"
 #include "port/store_parked.h"
