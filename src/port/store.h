@@ -118,6 +118,7 @@ struct store {
     const struct store_subscription_ops *subscription;
     const struct store_offset_ops *offset;
     const struct store_parked_ops *parked;
+    const struct store_sink_ops *sink;
     const struct store_lease_ops *lease;
     const struct store_run_ops *run;
     const struct store_rate_ops *rate;
