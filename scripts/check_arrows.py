@@ -72,6 +72,8 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'wake': {'session'},
     'publish': {'wake', 'session'},
     'lanes': {'message', 'wake', 'session'},
+    'project': {'event', 'message'},
+    'consume': {'lanes', 'project', 'message', 'wake', 'session'},
     'relay': {'lanes', 'message', 'wake', 'session'},
     'import': {'session'},
     'rederive': {'source', 'fetch', 'event'},

@@ -162,7 +162,9 @@ static bool skip(const struct invocation *invocation, struct session *session, e
                  struct error *err)
 {
     const char *note = invocation_value(invocation, "reason");
-    struct give_up request = { .key = key_of(invocation),
+    struct give_up request = { .store = session->store,
+                               .stream = session->store,
+                               .key = key_of(invocation),
                                .aggregate_id = str_of(invocation->operands[1]) };
     struct given_up given = { 0 };
     bool ok = false;
@@ -176,7 +178,7 @@ static bool skip(const struct invocation *invocation, struct session *session, e
     if (session->arena.failed)
         return arena_error(&session->arena, err);
     for (int i = 0; i < TRIES && !ok; i++) {
-        ok = give_up(session->store, &request, &given, err);
+        ok = give_up(&request, &given, err);
         if (!ok && err->level != ERROR_TRANSIENT)
             return false;
     }

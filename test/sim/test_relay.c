@@ -349,7 +349,9 @@ static void try_again(struct world *w)
 
 static void give_one_up(struct world *w)
 {
-    struct give_up request = { .key = KEY,
+    struct give_up request = { .store = w->store,
+                               .stream = w->store,
+                               .key = KEY,
                                .reason = STR("nobody needs it"),
                                .now_us = clock_now_us(&w->clock.clock) };
     struct given_up given;
@@ -365,7 +367,7 @@ static void give_one_up(struct world *w)
     request.aggregate_id =
         list.items[random_between(&w->random, 0, (int64_t)list.count)].aggregate_id;
     (void)sscanf(request.aggregate_id.data, "k%d", &key);
-    REQUIRE_OK(give_up(w->store, &request, &given, &err), err);
+    REQUIRE_OK(give_up(&request, &given, &err), err);
     for (int64_t v = given.from_version; given.keys > 0 && v <= given.to_version; v++)
         w->is_given_up[key][v] = true;
     w->seen.given_up += (int)given.keys;

@@ -97,6 +97,17 @@ static size_t held_lanes(const struct lanes *l, const bool *only,
     return count;
 }
 
+size_t lanes_places(const struct lanes *l, struct stream_place places[OUTBOX_LANES])
+{
+    size_t count = 0;
+
+    for (int i = 0; i < OUTBOX_LANES; i++) {
+        if (l->items[i].is_held)
+            places[count++] = (struct stream_place){ i, l->items[i].pos };
+    }
+    return count;
+}
+
 bool lanes_fence(struct lanes *l, bool *held, struct error *err)
 {
     struct offset_held lanes[OUTBOX_LANES];

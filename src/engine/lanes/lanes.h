@@ -142,6 +142,15 @@ bool lanes_attend(struct lanes *lanes, struct lanes_round *round, struct error *
 /* Renews when a third of the lease is over. *held is false when a lane was taken over. */
 bool lanes_keep(struct lanes *lanes, bool *held, struct error *err) MUST_CHECK;
 
+/* Renews now; within a transaction it is a fence. */
+bool lanes_fence(struct lanes *lanes, bool *held, struct error *err) MUST_CHECK;
+
+/* A lane was taken over: nothing is held any more, and the round says so. */
+void lanes_lost(struct lanes *lanes, struct lanes_round *round);
+
+/* Where the lanes are that are held; how many these are. */
+size_t lanes_places(const struct lanes *lanes, struct stream_place places[OUTBOX_LANES]);
+
 /* ---- events ---- */
 
 /* The key that the event's order is kept by. A record's type is its source and endpoint. */
@@ -229,9 +238,9 @@ struct trying {
 bool lanes_due(struct lanes *lanes, const struct lanes_filter *filter, size_t keys_max,
                struct trying *trying, struct lanes_round *round, struct error *err) MUST_CHECK;
 
-/* Writes down how far each key came. `within` may be NULL. */
+/* Writes down how far each key came. `within` may be NULL. *saved is false when nothing was. */
 bool lanes_tried(struct lanes *lanes, struct trying *trying, const struct lanes_within *within,
-                 struct lanes_round *round, struct error *err) MUST_CHECK;
+                 struct lanes_round *round, bool *saved, struct error *err) MUST_CHECK;
 
 /* When the first parked key is due that may be tried. INT64_MAX: none. */
 int64_t lanes_due_us(const struct lanes *lanes);

@@ -10,15 +10,9 @@
 
 #include "engine/lanes/lanes.h"
 
-/* Renews now, within the transaction that is open: it is a fence. */
-bool lanes_fence(struct lanes *lanes, bool *held, struct error *err) MUST_CHECK;
-
-/* The same for some lanes. */
+/* lanes_fence() for some lanes. */
 bool lanes_fence_some(struct lanes *lanes, const bool only[OUTBOX_LANES], bool *held,
                       struct error *err) MUST_CHECK;
-
-/* A lane was taken over: nothing is held any more, and the round says so. */
-void lanes_lost(struct lanes *lanes, struct lanes_round *round);
 
 /* Items for the events, with their keys; those that are not wanted are marked. */
 bool lanes_items(struct lanes *lanes, const struct lanes_filter *filter,

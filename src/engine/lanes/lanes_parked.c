@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdint.h>
 
+#include "engine/lanes/give_up.h"
 #include "engine/lanes/lanes_internal.h"
 
 /* Of each key, at once: a call to the bus each. */
@@ -153,11 +154,25 @@ static bool read_events(struct lanes *l, struct trying *t, struct error *err)
 
 /* ---- after ---- */
 
-/* How far the key came: `head` is its first event that was not delivered. False: all were. */
-static bool came_to(const struct trying *t, const struct delivery *d, size_t key,
-                    struct parked *after)
+struct ended {
+    struct parked rows[LANES_RETRY_KEYS]; /* as they are now */
+    bool is_gone[LANES_RETRY_KEYS];
+    const struct item *dead[LANES_RETRY_KEYS]; /* the event that is given up; NULL: none */
+};
+
+static bool is_dead(const struct lanes *l, const struct item *item, const struct parked *parked)
 {
+    return item->state == ITEM_FAILED && item->is_refused && l->settings.attempts_max > 0 &&
+           parked->attempts_begun >= l->settings.attempts_max;
+}
+
+/* How far the key came: `head` is its first event that was not delivered, nor given up. False: none
+ * is left. */
+static bool came_to(const struct lanes *l, const struct trying *t, size_t key, struct ended *ended)
+{
+    const struct delivery *d = &t->delivery;
     const size_t from = key == 0 ? 0 : t->ends[key - 1];
+    struct parked *after = &ended->rows[key];
 
     for (size_t i = from; i < t->ends[key]; i++) {
         const struct item *item = &d->items[i];
@@ -165,6 +180,10 @@ static bool came_to(const struct trying *t, const struct delivery *d, size_t key
         if (item->state == ITEM_DONE || item->state == ITEM_UNWANTED)
             continue;
         after->head_version = item->event->stored.event.version;
+        if (is_dead(l, item, after)) {
+            ended->dead[key] = item;
+            return after->head_version++ < after->seen_version;
+        }
         if (item->state == ITEM_FAILED)
             after->last_error = item->reason;
         return true;
@@ -188,15 +207,20 @@ static void plan_next(struct lanes *l, const struct delivery *d, const struct pa
         after->next_retry_us = lanes_now_us(l) + l->settings.retry.delay_min_us;
 }
 
-struct ended {
-    struct parked rows[LANES_RETRY_KEYS]; /* as they are now */
-    bool is_gone[LANES_RETRY_KEYS];
-};
+static bool bury(struct lanes *l, const struct parked *parked, const struct item *item,
+                 struct error *err)
+{
+    const struct burial burial = { l->key, parked, item->event, item->reason, lanes_now_us(l) };
+
+    return bury_event(l->parts.store, &l->arena, &burial, err);
+}
 
 static bool write_ended(struct lanes *l, const struct trying *t, struct ended *ended, bool *known,
                         struct error *err)
 {
     for (size_t i = 0; i < t->count && *known; i++) {
+        if (ended->dead[i] != NULL && !bury(l, &ended->rows[i], ended->dead[i], err))
+            return false;
         if (ended->is_gone[i]
                 ? !store_parked_remove(l->parts.store, &l->key, &ended->rows[i], known, err)
                 : !store_parked_end(l->parts.store, &l->key, &ended->rows[i], known, err))
@@ -211,29 +235,35 @@ static void take_over(struct lanes *l, struct trying *t, const struct ended *end
     for (size_t i = 0; i < t->count; i++) {
         struct parked *parked = t->keys[i];
 
+        if (ended->dead[i] != NULL) {
+            round->dead++;
+            lanes_log_key(l, "event given up", parked);
+        }
         if (ended->is_gone[i]) {
             round->returned++;
-            lanes_log_key(l, "key delivered again", parked);
+            lanes_log_key(l, "key goes on", parked);
             park_forget(&l->park, parked);
             continue;
         }
+        if (parked->head_version < ended->rows[i].head_version)
+            parked->attempts_begun = 0; /* of the next event */
+        parked->attempts_ended = parked->attempts_begun;
         parked->head_version = ended->rows[i].head_version;
         parked->next_retry_us = ended->rows[i].next_retry_us;
-        parked->attempts_ended = parked->attempts_begun;
         round->has_more |= parked->next_retry_us <= lanes_now_us(l);
     }
 }
 
 static bool end(struct lanes *l, struct trying *t, const struct lanes_within *within,
-                struct lanes_round *round, struct error *err)
+                struct lanes_round *round, bool *saved, struct error *err)
 {
     const struct delivery *d = &t->delivery;
-    struct ended ended;
+    struct ended ended = { 0 };
     bool held = true, known = true, ok;
 
     for (size_t i = 0; i < t->count; i++) {
         ended.rows[i] = *t->keys[i];
-        ended.is_gone[i] = !came_to(t, d, i, &ended.rows[i]);
+        ended.is_gone[i] = !came_to(l, t, i, &ended);
         plan_next(l, d, t->keys[i], &ended.rows[i]);
     }
     if (!store_begin(l->parts.store, err))
@@ -243,7 +273,8 @@ static bool end(struct lanes *l, struct trying *t, const struct lanes_within *wi
          (!held || !known || within == NULL || within->write(within->context, err));
     if (!end_transaction(l, ok, held && known, err))
         return false;
-    if (settle_doubt(l, held, known, round))
+    *saved = settle_doubt(l, held, known, round);
+    if (*saved)
         take_over(l, t, &ended, round);
     return true;
 }
@@ -269,10 +300,11 @@ bool lanes_due(struct lanes *l, const struct lanes_filter *filter, size_t keys_m
 }
 
 bool lanes_tried(struct lanes *l, struct trying *t, const struct lanes_within *within,
-                 struct lanes_round *round, struct error *err)
+                 struct lanes_round *round, bool *saved, struct error *err)
 {
+    *saved = false;
     if (!t->delivery.is_lost)
-        return end(l, t, within, round, err);
+        return end(l, t, within, round, saved, err);
     lanes_lost(l, round);
     return true;
 }

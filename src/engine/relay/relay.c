@@ -167,11 +167,12 @@ static bool send_parked(struct relay *r, struct lanes_round *round, struct error
 {
     const struct lanes_filter filter = filter_of(r);
     struct trying trying;
+    bool saved;
 
     if (!lanes_due(&r->lanes, &filter, LANES_RETRY_KEYS, &trying, round, err))
         return false;
     return trying.count == 0 || (relay_send(r, &trying.delivery, round, err) &&
-                                 lanes_tried(&r->lanes, &trying, NULL, round, err));
+                                 lanes_tried(&r->lanes, &trying, NULL, round, &saved, err));
 }
 
 static bool deliver(struct relay *r, struct lanes_round *round, struct error *err)

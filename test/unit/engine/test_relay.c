@@ -510,24 +510,27 @@ TEST(an_event_that_is_not_a_message_parks_its_key)
 
 TEST(what_is_given_up_is_a_dead_letter_and_the_key_goes_on)
 {
-    const struct give_up request = { KEY, STR("k00004"), STR("by ann"), NOW_US };
+    struct give_up request = {
+        .key = KEY, .aggregate_id = STR("k00004"), .reason = STR("by ann"), .now_us = NOW_US
+    };
     struct given_up given;
     struct error err = { 0 };
     struct rig rig;
 
     begin(&rig, POLICY_WAIT);
+    request.store = request.stream = rig.store;
     change(&rig, 4, 3);
     ram_bus_refuse(rig.bus, "k00004", 2);
     (void)run(&rig);
     ram_bus_refuse(rig.bus, NULL, 0);
-    REQUIRE_OK(give_up(rig.store, &request, &given, &err), err);
+    REQUIRE_OK(give_up(&request, &given, &err), err);
     CHECK_EQ(given.keys, 1, "one");
     CHECK_EQ(given.events, 3, "versions 2 to 4");
     /* The relay does not know yet: it passes over, finds the key gone, and delivers. */
     change(&rig, 4, 1);
     (void)run(&rig);
     CHECK_STR(versions(&rig, "k00004"), STR("1 5"), "the next one");
-    REQUIRE_OK(give_up(rig.store, &request, &given, &err), err);
+    REQUIRE_OK(give_up(&request, &given, &err), err);
     CHECK_EQ(given.keys, 0, "nothing waits");
     end(&rig);
 }
