@@ -108,6 +108,7 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_reader",                  _,      _,       "SIUD",   "SIUD",  "S"),
     TABLE("ing_parked",                  _,      _,       "SIUD",   "SIUD",  "S"),
     TABLE("ing_dead_letter",             _,      _,       "SI",     "SI",    "S"),
+    TABLE("ing_projection",              _,      _,       _,        "SIU",   "S"),
     TABLE("ing_inbox",                   _,      _,       _,        "SID",   _),
 };
 /* clang-format on */

@@ -86,6 +86,10 @@ bool projection_has_gone(const struct projection_table *table)
         if (table->sources[i].where.len > 0)
             return true;
     }
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].not_null)
+            return true;
+    }
     return table->on_delete == PROJECTION_ERASE;
 }
 

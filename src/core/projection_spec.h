@@ -1,7 +1,8 @@
 /* projection_spec: what a projection file says, as values: which events become rows of which
  * tables, where these are, and how they change.
  *
- *      events of the stream ──▶ source of a table (the first that takes the event) ──▶ row, children
+ *      events of the stream ──▶ source of a table (the first that takes the event) ──▶ row,
+ * children
  *
  * A projection is a subscription of kind PROJECTION (port/store_subscription.h) whose spec is the
  * stored form of this (spec/projection.h reads it). Paths and templates are texts here;
@@ -31,8 +32,7 @@
 /* Limits of a file. A statement has a place for each column (adapter/sql/statement.h), and a
  * partial row a bit for each. */
 enum {
-    PROJECTION_TABLES_MAX = 16,
-    PROJECTION_CHILDREN_MAX = 8, /* of a table */
+    PROJECTION_TABLES_MAX = 16,  /* children included */
     PROJECTION_COLUMNS_MAX = 50, /* of a table, beside its key, version and deletion */
     PROJECTION_NAME_MAX = 48,    /* of a table or column: suffixes fit the 63 bytes of PostgreSQL */
 };
@@ -84,8 +84,8 @@ struct projection_child {
     size_t index_count;
 };
 
-struct projection_child_source { /* what a source of events has of its own */
-    struct str each;             /* empty: it has no such rows */
+struct projection_child_source {           /* what a source of events has of its own */
+    struct str each;                       /* empty: it has no such rows */
     const struct projection_value *values; /* one per column of the child */
 };
 
@@ -102,8 +102,8 @@ struct projection_source {
 
 struct projection_table {
     struct str name;
-    bool is_managed;          /* made and changed by patra; else the user's own */
-    struct str type_column;   /* empty: the table has aggregates of one type only */
+    bool is_managed;        /* made and changed by patra; else the user's own */
+    struct str type_column; /* empty: the table has aggregates of one type only */
     struct str id_column;
     struct str version_column;
     struct str deleted_column; /* MARK only; else empty */
@@ -148,8 +148,9 @@ bool projection_has(const struct projection_spec *spec, struct str aggregate_typ
 enum projection_effect projection_effect_of(const struct projection_source *source,
                                             struct str event_type);
 
-/* Whether keys without a row are remembered with their version: those that were erased, and those
- * that a filter keeps out. */
+/* Whether keys without a row are remembered with their version: those that were erased, those that
+ * a filter keeps out, and those that were deleted before they had a row to mark, where a row of
+ * NULLs is not possible. */
 bool projection_has_gone(const struct projection_table *table);
 
 /* The type of the aggregates of a table without a column for it. */

@@ -98,8 +98,8 @@ enum sink_side {
 };
 
 /* The statements of a spec's tables, on one side. It belongs to the session and lives as long; the
- * spec must live as long too. A session has room for some dozens: who gets a new spec opens a new
- * session. It stays valid after store_reconnect() and after a swap. */
+ * spec must live as long too. A session has one: who gets a new spec, or needs another side, opens
+ * a new session. It stays valid after store_reconnect() and after a swap. */
 struct sink_tables;
 
 /* ---- rows ---- */
@@ -159,7 +159,7 @@ struct sink_receipt { /* of an event, for the inbox */
 };
 
 struct sink_inbox {
-    struct str group;
+    struct str group;                 /* one per projection: each receives an event once */
     const struct sink_receipt *items; /* each event once */
     size_t count;
     int64_t now_us;

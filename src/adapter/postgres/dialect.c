@@ -21,6 +21,25 @@
     " FROM jsonb_array_elements_text(" JSON ") WITH ORDINALITY AS e (value, n) ORDER BY e.n) " \
     "END"
 
+#define SINK_GRANT                                                                   \
+    "DO $grant$\n"                                                                   \
+    "DECLARE\n"                                                                      \
+    "    grants text;\n"                                                             \
+    "BEGIN\n"                                                                        \
+    "    SELECT string_agg(format('GRANT %s ON {to} TO %s%s', a.privilege_type,"     \
+    "        CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END," \
+    "        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END), ';')"  \
+    "      INTO grants FROM pg_class AS c, aclexplode(c.relacl) AS a"                \
+    "     WHERE c.oid = to_regclass('{from}') AND a.grantee <> c.relowner;\n"        \
+    "    EXECUTE coalesce(grants, 'SELECT 1');\n"                                    \
+    "END\n"                                                                          \
+    "$grant$; "
+
+/* NULL where there is none. */
+#define TABLE_OID                                                                   \
+    "to_regclass(CASE :schema WHEN '' THEN '' ELSE quote_ident(:schema) || '.' END" \
+    " || quote_ident(:table))"
+
 /* A view is replaced in place where it only gets further columns; views of other people that use it
  * stay as they are. Otherwise it is made again, with the privileges that were granted on it. Who
  * may read the list of views (core/grants.h: readers) may read each of them. */
@@ -56,6 +75,7 @@
 
 const struct dialect POSTGRES_DIALECT = {
     .migrations = &POSTGRES_MIGRATIONS,
+    .sink_migrations = &POSTGRES_SINK_MIGRATIONS,
     .has_arrays = true,
     .words = {
         [WORD_GREATEST] = "greatest",
@@ -162,6 +182,64 @@ const struct dialect POSTGRES_DIALECT = {
         /* OFFSET 0: or the server would join the whole table with the rows. */
         [WORD_RANGE] = ("{unnest} CROSS JOIN LATERAL"
                        " (SELECT * FROM {table} WHERE {body} OFFSET 0) AS t"),
+        [WORD_KEYED] = ("FROM {unnest} CROSS JOIN LATERAL"
+                       " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
+                       " WHERE t.ctid = found.ctid"),
+        [WORD_KEYED_USING] = ("USING {unnest} CROSS JOIN LATERAL"
+                             " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
+                             " WHERE t.ctid = found.ctid"),
+        [WORD_TABLE_COLUMNS] = ("SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull"
+                               " FROM pg_attribute AS a WHERE a.attrelid = " TABLE_OID
+                               " AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"),
+        [WORD_TABLE_INDEXES] = ("SELECT c.relname::text, i.indisunique, a.attname::text"
+                               " FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid"
+                               " CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, n)"
+                               " JOIN pg_attribute AS a"
+                               "   ON a.attrelid = i.indrelid AND a.attnum = k.attnum"
+                               " WHERE i.indrelid = " TABLE_OID " AND i.indpred IS NULL"
+                               " ORDER BY c.relname, k.n"),
+        [WORD_TABLE_NAMED] = "SELECT count(*) FROM (SELECT " TABLE_OID " AS oid) AS t WHERE oid IS NOT NULL",
+        [WORD_SCHEMA_NAMED] = "SELECT count(*) FROM pg_namespace WHERE nspname = :schema",
+    },
+    .sink_types = {
+        [FIELD_TEXT] = "text",
+        [FIELD_INTEGER] = "bigint",
+        [FIELD_NUMBER] = "numeric",
+        [FIELD_BOOLEAN] = "boolean",
+        [FIELD_INSTANT] = "timestamp with time zone",
+        [FIELD_DATE] = "date",
+        [FIELD_JSON] = "jsonb",
+    },
+    .sink_casts = {
+        [FIELD_NUMBER] = "numeric",
+        [FIELD_INSTANT] = "timestamptz",
+        [FIELD_DATE] = "date",
+    },
+    .sink_accepts = {
+        [FIELD_TEXT] = "text, character varying, character",
+        [FIELD_INTEGER] = "bigint, integer, smallint, numeric",
+        [FIELD_NUMBER] = "numeric, double precision, real",
+        [FIELD_BOOLEAN] = "boolean",
+        [FIELD_INSTANT] = "timestamp with time zone",
+        [FIELD_DATE] = "date",
+        [FIELD_JSON] = "jsonb, json",
+    },
+    .sink_key = " COLLATE \"C\"",
+    .sink_options = " WITH (fillfactor = 60)", /* an update stays within its page */
+    .sink_can_alter = true,
+    .sink_swap_begin = "SET LOCAL lock_timeout = '500ms'; ", /* deadlock_timeout is a second */
+    .sink_swap_end = "",
+    .sink_grant = SINK_GRANT,
+    .sink_widenings = (const struct sink_widening[]){
+        { FIELD_INTEGER, FIELD_NUMBER, "{column}::numeric" },
+        { FIELD_INTEGER, FIELD_TEXT, "{column}::text" },
+        { FIELD_NUMBER, FIELD_TEXT, "{column}::text" },
+        { FIELD_BOOLEAN, FIELD_TEXT, "{column}::text" },
+        { FIELD_DATE, FIELD_TEXT, "to_char({column}, 'YYYY-MM-DD')" },
+        { FIELD_INSTANT, FIELD_TEXT,
+          "to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')" },
+        { FIELD_DATE, FIELD_INSTANT, "{column}::timestamp AT TIME ZONE 'UTC'" },
+        { 0 },
     },
     .view_columns = {
         [FIELD_ANY] = { VALUE, JSON },
