@@ -49,9 +49,10 @@ struct parked_query {
     int64_t limit;
 };
 
-struct parked_pass { /* a key that has an event more that waits */
+struct parked_pass { /* a key that has more events that wait */
     struct str aggregate_type;
     struct str aggregate_id;
+    int64_t first_version; /* lower than head, where a lane was moved back and a letter redriven */
     int64_t seen_version;
 };
 
@@ -128,8 +129,8 @@ struct store_parked_ops {
                     struct letter_list *list, struct error *err);
     bool (*letter_count)(struct store *store, const struct offset_key *key, int64_t *count,
                          struct error *err);
-    bool (*letter_event)(struct store *store, const struct dead_letter *letter, int64_t *record_id,
-                         bool *found, struct error *err);
+    bool (*letter_event)(struct store *store, struct redrive *redrive, bool *found,
+                         struct error *err);
     bool (*redrive)(struct store *store, const struct redrive *redrive, bool *done,
                     struct error *err);
 };
@@ -147,7 +148,7 @@ static inline bool MUST_CHECK store_parked_count(struct store *store, const stru
     return store->parked->count(store, key, count, err);
 }
 
-/* A key that is parked already stays as it is, but for `seen`. */
+/* A key that is parked already stays as it is, but for head and seen, which then hold both. */
 static inline bool MUST_CHECK store_parked_put(struct store *store, const struct offset_key *key,
                                                const struct parked *parked, struct error *err)
 {
@@ -228,14 +229,13 @@ static inline bool MUST_CHECK store_parked_letter_count(struct store *store,
     return store->parked->letter_count(store, key, count, err);
 }
 
-/* Whose event it is: *record_id is 0 for a foreign aggregate. *found is false when the outbox does
- * not have it any more. */
+/* Whose event the letter is: sets record_id and lane. *found is false when the outbox does not have
+ * it any more. */
 static inline bool MUST_CHECK store_parked_letter_event(struct store *store,
-                                                        const struct dead_letter *letter,
-                                                        int64_t *record_id, bool *found,
+                                                        struct redrive *redrive, bool *found,
                                                         struct error *err)
 {
-    return store->parked->letter_event(store, letter, record_id, found, err);
+    return store->parked->letter_event(store, redrive, found, err);
 }
 
 /* Its key is parked at the letter's version, or reaches back to it, and is tried at once: so it is

@@ -28,8 +28,11 @@ struct made {
 static bool make(void *context, struct arena *arena, const struct project_event *events,
                  size_t count, const void **out, size_t *failed, struct error *err)
 {
-    const struct effect_log *log = context;
+    struct effect_log *log = context;
     struct made *made = ARENA_NEW(arena, struct made);
+
+    if (log->on_make != NULL)
+        log->on_make(log->context);
 
     if (made == NULL)
         return arena_error(arena, err);
@@ -51,20 +54,24 @@ static bool write(void *context, struct arena *arena, const void *what, struct e
     struct effect_log *log = context;
     const struct made *made = what;
     struct statement *st = statement_of(log->sink, ADD);
+    size_t count = made->count;
     int64_t changes;
 
     (void)arena;
     log->writes++;
-    if (log->on_write != NULL)
-        log->on_write(log->context);
     if (log->is_broken)
         return error_set(err, ERROR_FATAL, "store.statement", "no such table");
     for (size_t i = 0; i < made->count; i++) {
         if (has(made->events[i].aggregate_id, log->refuse) &&
-            made->events[i].version >= log->refuse_from)
+            made->events[i].version >= log->refuse_from) {
+            log->was_refused = true;
             return error_set(err, ERROR_REQUEST, "store.constraint", "a table refuses a row");
+        }
     }
-    for (size_t i = 0; i < made->count; i++) {
+    if (log->forgets_one && log->was_refused && count > 1)
+        count--;
+    log->was_refused = false;
+    for (size_t i = 0; i < count; i++) {
         cell_text(st, "@id", made->events[i].aggregate_id);
         cell_i64(st, "@version", made->events[i].version);
     }

@@ -8,13 +8,15 @@
 
 struct effect_log {
     struct store *sink;
-    const char *refuse;  /* ids that contain this are refused by the table; NULL: none */
-    int64_t refuse_from; /* ... from this version on */
-    const char *unfit;   /* ids that contain this cannot be made into rows; NULL: none */
-    bool is_broken;      /* the table is not there (L4) */
-    int64_t writes;      /* calls, also those that failed */
-    void (*on_write)(void *context); /* NULL: none */
+    const char *refuse;             /* ids that contain this are refused by the table; NULL: none */
+    int64_t refuse_from;            /* ... from this version on */
+    const char *unfit;              /* ids that contain this cannot be made into rows; NULL: none */
+    bool is_broken;                 /* the table is not there (L4) */
+    int64_t writes;                 /* calls, also those that failed */
+    void (*on_make)(void *context); /* before the transaction; NULL: nothing */
     void *context;
+    bool forgets_one; /* a bug: what follows a refusal lacks its last event */
+    bool was_refused;
 };
 
 void effect_log_make(const char *dsn); /* the table */

@@ -123,7 +123,9 @@ static const char PUT[] =
     " last_error, parked_at) VALUES (:group, :name, :type, :id, :record, :lane, :head, :seen,"
     " :begun, :ended, :policy, :next, :error, :now)"
     " ON CONFLICT (consumer_group, subscription, aggregate_type, aggregate_id) DO UPDATE SET"
-    " seen_version = {greatest}(ing_parked.seen_version, excluded.seen_version)";
+    " seen_version = {greatest}(ing_parked.seen_version, excluded.seen_version),"
+    " head_version = CASE WHEN excluded.head_version < ing_parked.head_version"
+    "  THEN excluded.head_version ELSE ing_parked.head_version END";
 
 static bool parked_put(struct store *store, const struct offset_key *key,
                        const struct parked *parked, struct error *err)
@@ -147,7 +149,8 @@ static bool parked_put(struct store *store, const struct offset_key *key,
 }
 
 static const char PASS[] =
-    "UPDATE ing_parked AS t SET seen_version = {greatest}(t.seen_version, @seen) {rows}"
+    "UPDATE ing_parked AS t SET seen_version = {greatest}(t.seen_version, @seen),"
+    " head_version = CASE WHEN @first < t.head_version THEN @first ELSE t.head_version END {rows}"
     " WHERE t.consumer_group = :group AND t.subscription = :name AND t.aggregate_type = @type"
     " AND t.aggregate_id = @id";
 
@@ -164,6 +167,7 @@ static bool parked_pass(struct store *store, const struct offset_key *key,
     bind_key(st, key);
     for (size_t i = 0; i < count; i++) {
         cell_i64(st, "@seen", passes[i].seen_version);
+        cell_i64(st, "@first", passes[i].first_version);
         cell_text(st, "@type", passes[i].aggregate_type);
         cell_text(st, "@id", passes[i].aggregate_id);
     }
@@ -323,28 +327,30 @@ static bool parked_letter_count(struct store *store, const struct offset_key *ke
 }
 
 static const char LETTER_EVENT[] =
-    "SELECT o.record_id FROM ing_record AS r JOIN ing_outbox AS o ON o.record_id = r.id"
+    "SELECT o.record_id, o.lane FROM ing_record AS r JOIN ing_outbox AS o ON o.record_id = r.id"
     " WHERE r.provider_id = :id AND r.endpoint_name = :endpoint AND r.provenance_code = :source"
     " AND o.version = :version"
-    " UNION ALL SELECT 0 FROM ing_outbox AS o WHERE o.record_id IS NULL AND o.aggregate_id = :id"
+    " UNION ALL SELECT 0, o.lane FROM ing_outbox AS o WHERE o.record_id IS NULL AND o.aggregate_id "
+    "= :id"
     " AND o.aggregate_type = :type AND o.version = :version";
 
-static bool parked_letter_event(struct store *store, const struct dead_letter *letter,
-                                int64_t *record_id, bool *found, struct error *err)
+static bool parked_letter_event(struct store *store, struct redrive *redrive, bool *found,
+                                struct error *err)
 {
+    const struct dead_letter *letter = &redrive->letter->dead;
     struct statement *st = statement_of(store, LETTER_EVENT);
     struct str endpoint = letter->aggregate_type;
     const struct str source = str_cut(&endpoint, '/');
 
     *found = false;
-    *record_id = 0;
     bind_text(st, ":id", letter->aggregate_id);
     bind_text(st, ":endpoint", endpoint);
     bind_text(st, ":source", source);
     bind_text(st, ":type", letter->aggregate_type);
     bind_i64(st, ":version", letter->version);
     while (rows_next(&st->rows)) {
-        *record_id = rows_i64(&st->rows);
+        redrive->record_id = rows_i64(&st->rows);
+        redrive->lane = rows_i64(&st->rows);
         *found = true;
     }
     return rows_finish(&st->rows, err) ||

@@ -71,6 +71,7 @@ static void behind(struct settling *s, const struct item *item)
 
 static bool pass(struct settling *s, const struct item *item, struct error *err)
 {
+    const int64_t version = item->event->stored.event.version;
     struct parked_pass *place = NULL;
 
     for (size_t i = s->passes.count; i-- > 0 && place == NULL;) {
@@ -78,12 +79,14 @@ static bool pass(struct settling *s, const struct item *item, struct error *err)
                  s->passes.items[i].aggregate_id))
             place = &s->passes.items[i];
     }
-    if (place == NULL)
-        place = LIST_ADD(&s->lanes->arena, &s->passes);
+    if (place != NULL) {
+        place->seen_version = version;
+        return true;
+    }
+    place = LIST_ADD(&s->lanes->arena, &s->passes);
     if (place == NULL)
         return arena_error(&s->lanes->arena, err);
-    *place = (struct parked_pass){ item->aggregate.type, item->aggregate.id,
-                                   item->event->stored.event.version };
+    *place = (struct parked_pass){ item->aggregate.type, item->aggregate.id, version, version };
     return true;
 }
 
@@ -212,11 +215,13 @@ static void remember(struct settling *s, struct lanes_round *round)
         lane->careful = lane->careful > moved ? lane->careful - moved : 0;
     }
     for (size_t i = 0; i < s->passes.count; i++) {
-        struct parked *parked =
-            park_find(&l->park, s->passes.items[i].aggregate_type, s->passes.items[i].aggregate_id);
+        const struct parked_pass *passed = &s->passes.items[i];
+        struct parked *parked = park_find(&l->park, passed->aggregate_type, passed->aggregate_id);
 
-        if (parked != NULL && parked->seen_version < s->passes.items[i].seen_version)
-            parked->seen_version = s->passes.items[i].seen_version;
+        if (parked != NULL && parked->seen_version < passed->seen_version)
+            parked->seen_version = passed->seen_version;
+        if (parked != NULL && parked->head_version > passed->first_version)
+            parked->head_version = passed->first_version;
     }
     for (size_t i = 0; i < s->puts.count; i++) {
         l->must_load |= !park_add(&l->park, &s->puts.items[i]);

@@ -1,22 +1,17 @@
 /* Gives dead letters back, a page in a transaction. */
 #include "engine/lanes/redrive.h"
 
-#include "core/lane.h"
-
 enum { PAGE = 100, BYTES_MAX = 1 << 30 };
 
 static bool redrive_one(const struct redrive_request *request, const struct letter *letter,
                         struct redriven *redriven, struct error *err)
 {
-    const struct dead_letter *dead = &letter->dead;
-    struct redrive one = { .key = request->key,
-                           .letter = letter,
-                           .lane = lane_of(dead->aggregate_type, dead->aggregate_id),
-                           .by = request->by,
-                           .now_us = request->now_us };
+    struct redrive one = {
+        .key = request->key, .letter = letter, .by = request->by, .now_us = request->now_us
+    };
     bool found, done;
 
-    if (!store_parked_letter_event(request->stream, dead, &one.record_id, &found, err))
+    if (!store_parked_letter_event(request->stream, &one, &found, err))
         return false;
     if (!found) {
         redriven->gone++;
