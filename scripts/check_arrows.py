@@ -70,6 +70,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'event': {'fetch'},
     'message': {'event'},
     'wake': {'session'},
+    'project': {'fetch'},
     'publish': {'wake', 'session'},
     'lanes': {'message', 'wake', 'session'},
     'project': {'event', 'message'},
