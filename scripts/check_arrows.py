@@ -73,7 +73,6 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'project': {'fetch'},
     'publish': {'wake', 'session'},
     'lanes': {'message', 'wake', 'session'},
-    'project': {'event', 'message'},
     'consume': {'lanes', 'project', 'message', 'wake', 'session'},
     'relay': {'lanes', 'message', 'wake', 'session'},
     'import': {'session'},

@@ -6,6 +6,7 @@
 #include "adapter/bus_open.h"
 #include "adapter/protobuf/protobuf.h"
 #include "engine/message/wire.h"
+#include "engine/relay/relay_run.h"
 #include "spec/bus.h"
 
 enum { SPEC_BYTES_MAX = 4 << 20 };
@@ -90,8 +91,8 @@ static void close_target(struct relay_target *target)
     free_opened(target->context);
 }
 
-bool relay_bus_open(void *context, const struct subscription *subscription,
-                    struct relay_target *target, struct error *err)
+static bool open_target(void *context, const struct subscription *subscription,
+                        struct relay_target *target, struct error *err)
 {
     const struct relay_bus_parts *parts = context;
     struct opened *opened = calloc(1, sizeof(*opened));
@@ -112,7 +113,8 @@ bool relay_bus_open(void *context, const struct subscription *subscription,
     return error_wrap(err, "open the bus of %.*s", STR_ARG(subscription->name));
 }
 
-void relay_bus_configure(const struct subscription *subscription, struct relay_settings *settings)
+/* Sizes and times of the spec. What cannot be read is left as it is: opening tells. */
+static void configure(const struct subscription *subscription, struct relay_settings *settings)
 {
     struct bus_spec spec;
     struct error unread;
@@ -129,3 +131,24 @@ void relay_bus_configure(const struct subscription *subscription, struct relay_s
     }
     arena_release(&arena);
 }
+
+static bool run_relay(void *context, const struct reading *reader, struct lanes_total *total,
+                      struct error *err)
+{
+    const struct relay_parts parts = { .store = reader->store,
+                                       .clock = reader->clock,
+                                       .random = reader->random,
+                                       .log = reader->log,
+                                       .wake = reader->wake,
+                                       .wake_fd = reader->wake_fd,
+                                       .open = open_target,
+                                       .context = context };
+    struct relay_run run = { .relay.lanes = { .subscription = reader->subscription,
+                                              .owner = reader->owner },
+                             .is_draining = reader->is_draining };
+
+    configure(reader->subscription, &run.relay);
+    return relay_run(&parts, &run, total, err);
+}
+
+const struct reader_kind RELAY_READERS = { SUBSCRIPTION_RELAY, "relay", "relay", run_relay };

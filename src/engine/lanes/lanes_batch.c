@@ -89,13 +89,13 @@ static bool check_whole(const struct lanes *l, const struct choice *choice,
         }
         return error_set(err, ERROR_FATAL, "lanes.gap",
                          "position %" PRId64 " of lane %" PRId64
-                         " is not in the stream any more: patra outbox seek moves it",
+                         " is not in the stream any more: patra offset reset moves it",
                          next[event->lane], event->lane);
     }
     return events->count > 0 ||
            error_set(err, ERROR_FATAL, "lanes.gap",
                      "position %" PRId64 " of lane %" PRId64
-                     " is not in the stream any more: patra outbox seek moves it",
+                     " is not in the stream any more: patra offset reset moves it",
                      choice->places[0].pos + 1, choice->places[0].lane);
 }
 
