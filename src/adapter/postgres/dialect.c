@@ -120,10 +120,9 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STREAM_SINCE] = ("(SELECT s.first_pos FROM ing_stream AS s WHERE s.lane = l.lane"
                               "  AND s.sequenced_at >= :at ORDER BY s.last_pos LIMIT 1)"),
         [WORD_STREAM_PLACE] =
-            ("CROSS JOIN LATERAL (SELECT p.lane, p.first_pos + e.n - 1 AS pos"
-             "  FROM ing_stream AS p CROSS JOIN LATERAL"
+            ("(SELECT p.first_pos + e.n - 1 FROM ing_stream AS p CROSS JOIN LATERAL"
              "  unnest(p.outbox_ids) WITH ORDINALITY AS e (id, n)"
-             "  WHERE p.lane = t.lane AND p.last_id >= t.id AND e.id = t.id LIMIT 1) AS s"),
+             "  WHERE p.lane = t.lane AND p.last_id >= t.id AND e.id = t.id LIMIT 1)"),
         /* The first parts of each lane up to one that is kept, the oldest up to the limit of
          * events: of each lane a whole beginning, because positions have no gaps. */
         [WORD_STREAM_DUE] = ("SELECT d.lane, d.last_pos, unnest(d.outbox_ids) FROM"
@@ -185,6 +184,7 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_KEYED] = ("FROM {unnest} CROSS JOIN LATERAL"
                        " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
                        " WHERE t.ctid = found.ctid"),
+        [WORD_RETURNED] = "t.",
         [WORD_KEYED_USING] = ("USING {unnest} CROSS JOIN LATERAL"
                              " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
                              " WHERE t.ctid = found.ctid"),

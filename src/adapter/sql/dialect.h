@@ -65,7 +65,7 @@ enum { INSERT_ROWS = 100 };
     WORD(STREAM_TOLD, "stream-told")   /* tells sessions that the stream has grown */             \
     WORD(STREAM_FIRST, "stream-first") /* the first position of l.lane that is there */           \
     WORD(STREAM_SINCE, "stream-since") /* its first position that came at :at or later */         \
-    WORD(STREAM_PLACE, "stream-place") /* joins s (lane, pos) to ing_outbox AS t */               \
+    WORD(STREAM_PLACE, "stream-place") /* the position of ing_outbox AS t, or NULL */             \
     WORD(STREAM_DUE, "stream-due")     /* lane, position, id of what may be removed */            \
     WORD(STREAM_POS, "stream-pos")     /* that position's column */                               \
     WORD(STREAM_OLD, "stream-old")     /* how many events entered before :before */               \
@@ -85,6 +85,7 @@ enum { INSERT_ROWS = 100 };
     WORD(FIND, "find")                                                                            \
     WORD(RANGE, "range")                                                                          \
     WORD(KEYED, "keyed")                                                                          \
+    WORD(RETURNED, "returned") /* before a column of t after RETURNING */                         \
     WORD(KEYED_USING, "keyed-using")                                                              \
     WORD(TABLE_COLUMNS, "table-columns") /* of :table of :schema: name, type, whether NOT NULL */ \
     WORD(TABLE_INDEXES, "table-indexes") /* name, whether unique, and column of each place */     \

@@ -231,7 +231,7 @@ static void put_insert(struct buf *out, const struct making *making, const char 
 static void put_returning(struct buf *out, const struct projection_table *table)
 {
     buf_add(out, STR(" RETURNING "));
-    put_key(out, table, "t.");
+    put_key(out, table, "{returned}");
 }
 
 static bool make_replace(const struct making *making, const char **text)

@@ -251,11 +251,9 @@ static bool update_rows(struct writing *writing)
         cell_i64(st, "@version", row->version);
         if (table->deleted_column.len > 0)
             cell_bool(st, "@deleted", row->is_deleted);
-        for (size_t k = 0; k < table->column_count; k++) {
-            if (k == 0)
-                cell_i64(st, "@given", (int64_t)row->given);
-            add_cells(st, &table->columns[k], 1, &row->cells[k]);
-        }
+        if (table->column_count > 0)
+            cell_i64(st, "@given", (int64_t)row->given);
+        add_cells(st, table->columns, table->column_count, row->cells);
         add_key(st, table, row);
     }
     return run_returning(writing, st);

@@ -313,8 +313,8 @@ static bool stream_since(struct store *store, int64_t at_us, int64_t before[OUTB
     return read_positions(st, before, err) || error_wrap(err, "find an instant in the stream");
 }
 
-static const char PLACE_OF[] = "SELECT s.lane, s.pos"
-                               " FROM {range ing_outbox: event_id = @event} {stream-place}";
+static const char PLACE_OF[] =
+    "SELECT t.lane, {stream-place} FROM {range ing_outbox: event_id = @event}";
 
 static bool stream_place_of(struct store *store, struct str event_id, struct stream_place *place,
                             bool *found, struct error *err)
@@ -326,8 +326,8 @@ static bool stream_place_of(struct store *store, struct str event_id, struct str
     cell_uuid(st, "@event", event_id);
     while (rows_next(&st->rows)) {
         place->lane = rows_i64(&st->rows);
+        *found = !rows_is_null(&st->rows);
         place->pos = rows_i64(&st->rows);
-        *found = true;
     }
     return rows_finish(&st->rows, err) || error_wrap(err, "find event %.*s", STR_ARG(event_id));
 }

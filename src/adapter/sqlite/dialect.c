@@ -46,7 +46,8 @@ const struct dialect SQLITE_DIALECT = {
                               "  ORDER BY s.pos LIMIT 1)"),
         [WORD_STREAM_SINCE] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = l.lane"
                               "  AND s.sequenced_at >= :at ORDER BY s.pos LIMIT 1)"),
-        [WORD_STREAM_PLACE] = "JOIN ing_stream AS s ON s.lane = t.lane AND s.outbox_id = t.id",
+        [WORD_STREAM_PLACE] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = t.lane"
+                              "  AND s.outbox_id = t.id)"),
         /* From the first event of each lane to the first that is kept, some of each at a time. */
         [WORD_STREAM_DUE] = ("WITH ends AS MATERIALIZED (SELECT h.lane, min(h.pos, coalesce("
                             "  (SELECT k.pos - 1 FROM (SELECT pos, sequenced_at, outbox_id"
@@ -82,6 +83,7 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_FIND] = "{table} AS t WHERE {body}",
         [WORD_RANGE] = "{table} AS t WHERE {body}",
         [WORD_KEYED] = "WHERE {body}",
+        [WORD_RETURNED] = "", /* it does not know the alias there */
         [WORD_KEYED_USING] = "WHERE {body}",
         [WORD_TABLE_COLUMNS] = ("SELECT name, type, \"notnull\" FROM pragma_table_info(:table)"
                                " WHERE :schema = '' ORDER BY cid"),
