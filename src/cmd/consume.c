@@ -6,6 +6,7 @@
 
 #include "cli/log_option.h"
 #include "cli/session.h"
+#include "cmd/consume_bus.h"
 #include "worker/projection_sink.h"
 #include "worker/readers.h"
 #include "worker/stop.h"
@@ -63,7 +64,17 @@ static bool consume(const struct invocation *invocation, struct session *session
 
 static enum exit_code cmd_consume(const struct invocation *invocation)
 {
-    return session_run(invocation, consume);
+    const int given = (invocation_value(invocation, "projection") != NULL) +
+                      (invocation_value(invocation, "bus") != NULL) +
+                      (invocation_value(invocation, "sink") != NULL);
+    struct error err;
+
+    if (given == 0)
+        return session_run(invocation, consume);
+    if (given == 3 && invocation->operand_count == 0)
+        return consume_bus(invocation);
+    (void)command_misused(&err, "--projection, --bus and --sink go together, without a NAME");
+    return command_failed(invocation, &err);
 }
 
 const struct command COMMAND_CONSUME = {
@@ -76,9 +87,17 @@ const struct command COMMAND_CONSUME = {
         "active projection (patra projection apply). Rows and positions are one transaction, so\n"
         "each event takes effect once, whatever dies and whenever. Any number of processes share\n"
         "the lanes of a projection. Runs until it is stopped, or with --once until nothing is\n"
-        "left. Events must have been published (patra publish, patra serve).",
+        "left. Events must have been published (patra publish, patra serve).\n"
+        "With --projection, --bus and --sink it needs no store: it reads the messages that patra\n"
+        "relays to a bus, makes the tables of the file in the database SINK, and applies each\n"
+        "event once, however often the bus delivers it.",
     .options = { { "once", NULL,
                    "End when nothing is left; exit code 3 if another one is at work." },
+                 { "projection", "FILE", "Without a store: a projection file." },
+                 { "bus", "FILE", "... the bus file that says where its messages are" },
+                 { "sink", "DSN",
+                   "... where its tables are: a SQLite file, postgresql://..., env:NAME, "
+                   "file:PATH" },
                  LOG_OPTIONS,
                  SESSION_OPTION },
     .run = cmd_consume,

@@ -18,7 +18,7 @@ struct opened {
     struct wire_settings wire;
 };
 
-static enum wire_carrier carrier_of(enum bus_type type)
+enum wire_carrier relay_bus_carrier(enum bus_type type)
 {
     switch (type) {
     case BUS_TYPE_KAFKA:
@@ -74,7 +74,7 @@ static bool takes(void *context, const struct stream_event *event)
 static bool open_wire(struct opened *opened, struct error *err)
 {
     opened->wire = (struct wire_settings){ .cloudevents = cloudevents_of(opened->spec.cloudevents),
-                                           .carrier = carrier_of(opened->spec.type) };
+                                           .carrier = relay_bus_carrier(opened->spec.type) };
     return opened->spec.format != BUS_FORMAT_PROTOBUF ||
            protobuf_event_codec(&opened->wire.codec, err);
 }

@@ -3,6 +3,8 @@
 #ifndef PATRA_WORKER_RELAY_BUS_H
 #define PATRA_WORKER_RELAY_BUS_H
 
+#include "core/bus_spec.h"
+#include "engine/message/wire.h"
 #include "port/secret.h"
 #include "worker/readers.h"
 
@@ -13,5 +15,8 @@ struct relay_bus_parts { /* used by all threads */
 
 /* The context is a struct relay_bus_parts. */
 extern const struct reader_kind RELAY_READERS;
+
+/* How a bus carries attributes. */
+enum wire_carrier relay_bus_carrier(enum bus_type type);
 
 #endif
