@@ -17,6 +17,7 @@
 #include "cmd/outbox.h"
 #include "cmd/pause.h"
 #include "cmd/plan.h"
+#include "cmd/projection/projection.h"
 #include "cmd/publish.h"
 #include "cmd/quarantine/quarantine.h"
 #include "cmd/record/record.h"
@@ -57,6 +58,7 @@ static const struct command *const commands[] = {
     &COMMAND_SIGNAL,
     &COMMAND_RECORD,
     &COMMAND_BUS,
+    &COMMAND_PROJECTION,
     &COMMAND_PUBLISH,
     &COMMAND_CONSUME,
     &COMMAND_OFFSET,
