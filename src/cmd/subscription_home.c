@@ -1,10 +1,9 @@
 /* A projection's spec says where its tables are. */
 #include "cmd/subscription_home.h"
 
+#include "cmd/projection/projection.h"
 #include "port/store_rate.h"
-#include "spec/projection.h"
 #include "view/outbox.h"
-#include "worker/projection_sink.h"
 
 static bool open_sink(struct session *session, struct subscription_home *home, struct error *err)
 {
@@ -13,8 +12,7 @@ static bool open_sink(struct session *session, struct subscription_home *home, s
     if (home->subscription.kind != SUBSCRIPTION_PROJECTION)
         return true;
     return projection_load(&session->arena, home->subscription.spec, &spec, err) &&
-           projection_sink_open(&session->secrets.source, home->stream, spec.database,
-                                clock_now_us(&session->clock), &home->store, err);
+           projection_sink_open(session, &spec, &home->store, err);
 }
 
 bool subscription_home_open(struct session *session, const char *name,

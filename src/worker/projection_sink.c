@@ -5,8 +5,8 @@
 #include "engine/consume/consumer.h"
 #include "engine/consume/projection.h"
 
-bool projection_sink_open(struct secret_source *secrets, struct store *store, struct str database,
-                          int64_t now_us, struct store **sink, struct error *err)
+static bool open_sink(struct secret_source *secrets, struct store *store, struct str database,
+                      int64_t now_us, struct store **sink, struct error *err)
 {
     *sink = store;
     return str_eq(database, PROJECTION_OWN_DATABASE) ||
@@ -45,8 +45,8 @@ static bool run_projection(void *context, const struct reading *reader, struct l
 
     if (!projection_open(&projection, reader->subscription->spec, err))
         return false;
-    ok = projection_sink_open(parts->secrets, reader->store, projection.spec.database,
-                              clock_now_us(reader->clock), &sink, err) &&
+    ok = open_sink(parts->secrets, reader->store, projection.spec.database,
+                   clock_now_us(reader->clock), &sink, err) &&
          consume(reader, &projection, sink, total, err);
     if (sink != reader->store)
         store_close(sink);

@@ -12,9 +12,4 @@ struct projection_sink_parts { /* used by all threads */
 /* The context is a struct projection_sink_parts. */
 extern const struct reader_kind PROJECTION_READERS;
 
-/* Where a projection's offsets, parked keys and dead letters are: a session of its own on another
- * database, or `store` itself where that has the tables. */
-bool projection_sink_open(struct secret_source *secrets, struct store *store, struct str database,
-                          int64_t now_us, struct store **sink, struct error *err) MUST_CHECK;
-
 #endif

@@ -78,6 +78,10 @@ static bool read_all(struct bus_consumer *c, const struct bus_delivery_list *lis
         struct received *item = &c->items[i];
 
         item->delivery = &list->items[i];
+        if (wire_is_probe(&item->delivery->message)) {
+            item->fate = SETTLED;
+            continue;
+        }
         item->is_read = wire_read(&c->arena, c->settings->carrier, &item->delivery->message,
                                   &item->event, &unread);
         if (c->arena.failed)
@@ -295,7 +299,7 @@ static void log_dead(const struct bus_consumer *c, const struct received *item)
     if (c->parts->log != NULL)
         log_event(c->parts->log, LOG_WARN, "event given up",
                   LOG_STR("subscription", c->settings->key.subscription),
-                  LOG_STR("event", item->delivery->message.event_id),
+                  LOG_STR("eventId", item->delivery->message.event_id),
                   LOG_STR("error", item->reason));
 }
 

@@ -146,6 +146,15 @@ static bool read_body(struct reading *r, struct str *body)
            error_set(r->err, ERROR_DATA, "message.body", "the body is not JSON");
 }
 
+bool wire_is_probe(const struct bus_message *message)
+{
+    for (size_t i = 0; i < message->attribute_count; i++) {
+        if (str_eq(message->attributes[i].name, STR("event_type")))
+            return str_eq(message->attributes[i].value, STR(WIRE_PROBE_TYPE));
+    }
+    return false;
+}
+
 bool wire_read(struct arena *arena, enum wire_carrier carrier, const struct bus_message *message,
                struct wire_event *event, struct error *err)
 {

@@ -19,6 +19,10 @@ struct wire_event {
     struct str body; /* the event's JSON */
 };
 
+/* What patra bus test sends: nobody has an event of this type. */
+#define WIRE_PROBE_TYPE "PatraProbe"
+bool wire_is_probe(const struct bus_message *message);
+
 /* Everything lives in the arena or is a view of the message. L3: "message.attribute" when one is
  * missing or malformed, "message.body" when the body is in a form that is not JSON. */
 bool wire_read(struct arena *arena, enum wire_carrier carrier, const struct bus_message *message,
