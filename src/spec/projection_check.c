@@ -35,6 +35,18 @@ static struct mark mark_of(const struct node *map, const char *name)
     return node != NULL ? node->at : map->at;
 }
 
+/* The place of a column. */
+static struct mark column_mark(const struct node *map, struct str name)
+{
+    const struct node *columns = node_get(map, STR("columns"));
+
+    for (size_t i = 0; columns != NULL && i < columns->count; i++) {
+        if (str_eq(columns->entries[i].key, name))
+            return columns->entries[i].at;
+    }
+    return map->at;
+}
+
 /* ---- names ---- */
 
 static bool is_name(struct str name)
@@ -152,7 +164,9 @@ void projection_check_value(struct projection_walk *walk, const struct node *nod
 void projection_check_column(struct projection_walk *walk, struct str field,
                              const struct node *node, const struct projection_column *column)
 {
-    if (column->type == FIELD_ANY && !node->is_broken && node->kind == NODE_MAP) {
+    const struct node *type = node->kind == NODE_MAP ? node_get(node, STR("type")) : NULL;
+
+    if (type != NULL && str_eq_nocase(type->text, STR("any"))) {
         fault_error(walk->faults, "projection.column.type", mark_of(node, "type"),
                     "%.*s.type: a column has one type", STR_ARG(field));
         fault_hint(walk->faults, "json takes any value");
@@ -275,13 +289,13 @@ void projection_check_source(struct projection_walk *walk, struct str field,
 
 /* ---- tables ---- */
 
-static void check_same(struct projection_walk *walk, struct mark at, struct str field,
+static void check_same(struct projection_walk *walk, const struct node *node, struct str field,
                        const struct projection_table *table,
                        const struct projection_column *columns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (is_own_column(table, columns[i].name))
-            fault_error(walk->faults, "projection.column.taken", at,
+            fault_error(walk->faults, "projection.column.taken", column_mark(node, columns[i].name),
                         "%.*s: %.*s is the name of its key, version or deletion", STR_ARG(field),
                         STR_ARG(columns[i].name));
     }
@@ -298,7 +312,7 @@ void projection_check_child(struct projection_walk *walk, struct str field, cons
     if (each != NULL && child->each.len > 0)
         projection_check_path(walk, each, field, child->each);
     check_values(walk, node, &columns);
-    check_same(walk, node->at, field, table, child->columns, child->column_count);
+    check_same(walk, node, field, table, child->columns, child->column_count);
     if (projection_column_find(&columns, child->ordinal) < columns.count ||
         is_own_column(table, child->ordinal))
         fault_error(walk->faults, "projection.column.taken", mark_of(node, "ordinal"),
@@ -361,7 +375,8 @@ static void check_filled(struct projection_walk *walk, struct str field, const s
         }
         if (is_filled || table->source_count == 0)
             continue;
-        fault_error(walk->faults, "projection.column.empty", mark_of(node, "columns"),
+        fault_error(walk->faults, "projection.column.empty",
+                    column_mark(node, table->columns[i].name),
                     "%.*s.columns.%.*s has no path and no value", STR_ARG(field),
                     STR_ARG(table->columns[i].name));
         fault_hint(walk->faults, "write path: $.fields.%.*s", STR_ARG(table->columns[i].name));
@@ -375,7 +390,7 @@ void projection_check_table(struct projection_walk *walk, struct str field, cons
 
     check_own_names(walk, field, node, table);
     check_values(walk, node, &columns);
-    check_same(walk, mark_of(node, "columns"), field, table, table->columns, table->column_count);
+    check_same(walk, node, field, table, table->columns, table->column_count);
     check_filled(walk, field, node, table);
     if (table->type_column.len == 0)
         check_one_type(walk, field, node, table);

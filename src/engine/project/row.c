@@ -103,6 +103,7 @@ struct making { /* the columns of a row or of a child's */
     size_t count;
     const struct projector_value *values;
     const struct projection_value *texts; /* of the values, for messages */
+    bool is_whole;                        /* every column is made; else what the event has */
     struct sink_cell *cells;
     uint64_t given;
     struct error *err;
@@ -392,7 +393,7 @@ static bool is_computed(const struct making *m, const struct template *template)
         if ((m->given & (UINT64_C(1) << column_of(m, use->name))) != 0)
             return true;
     }
-    return !has_columns;
+    return m->is_whole || !has_columns;
 }
 
 static bool compute(struct making *m, size_t i)
@@ -514,6 +515,7 @@ static bool make_child(const struct projection_child *child, const struct projec
                             .count = child->column_count,
                             .values = compiled->values,
                             .texts = compiled->texts,
+                            .is_whole = true,
                             .cells = cells + i * child->column_count,
                             .err = err };
 
@@ -560,6 +562,7 @@ bool projector_row(const struct projector_table *table, struct arena *arena,
                         .count = table->table->column_count,
                         .values = deed->source->values,
                         .texts = deed->source->texts,
+                        .is_whole = deed->change == SINK_REPLACE,
                         .err = err };
 
     *row = (struct sink_row){ .aggregate_type = it->aggregate_type,
