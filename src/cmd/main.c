@@ -8,10 +8,12 @@
 #include "cli/help.h"
 #include "cmd/alive.h"
 #include "cmd/bus/bus.h"
+#include "cmd/consume.h"
 #include "cmd/cursor/cursor.h"
 #include "cmd/db.h"
 #include "cmd/harvest/harvest.h"
 #include "cmd/init.h"
+#include "cmd/offset/offset.h"
 #include "cmd/outbox.h"
 #include "cmd/pause.h"
 #include "cmd/plan.h"
@@ -60,6 +62,8 @@ static const struct command *const commands[] = {
     &COMMAND_BUS,
     &COMMAND_PROJECTION,
     &COMMAND_PUBLISH,
+    &COMMAND_CONSUME,
+    &COMMAND_OFFSET,
     &COMMAND_OUTBOX,
     &COMMAND_SCHEMA,
     &COMMAND_DB,

@@ -127,6 +127,7 @@ struct projection_spec {
     enum subscription_policy on_failure;
     int64_t retry_first_us; /* of a key whose event could not be applied */
     int64_t retry_max_us;
+    int64_t attempts_max; /* then the event is a dead letter, and its key goes on; 0: it waits */
     int64_t batch_events;
     int64_t batch_bytes;
     const struct projection_table *tables;

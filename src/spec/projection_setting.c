@@ -51,6 +51,10 @@ static const struct setting TOP[] = {
     { "retry.max", .type = SETTING_DURATION, .builtin = "5m", .min = SECONDS(0.001),
       .max = SECONDS(86400), .into = INTO(projection_spec, retry_max_us),
       .help = "The longest wait." },
+    { "retry.attempts", .type = SETTING_INT, .builtin = "20", .min = 0, .max = 1000000,
+      .into = INTO(projection_spec, attempts_max),
+      .help =
+          "After so many the event is a dead letter, and its key goes on; 0: it waits for ever." },
     { "batch.events", .type = SETTING_INT, .builtin = "2000", .min = 1, .max = 10000,
       .into = INTO(projection_spec, batch_events), .help = "Events that are applied at once." },
     { "batch.bytes", .type = SETTING_SIZE, .builtin = "16MiB", .min = 1024, .max = MIB(64),

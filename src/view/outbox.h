@@ -23,6 +23,7 @@ struct view_subscription {
     int64_t waiting;       /* events of the stream that it has not passed */
     int64_t lag_us;        /* how long the first of them has been in the stream; 0: none */
     int64_t parked;        /* keys */
+    int64_t dead;          /* letters that were not redriven */
     int64_t lanes_crashed; /* whose last reader died without moving them */
     struct view_owner_list owners;
     struct reader_state_list readers;   /* that are alive */

@@ -117,6 +117,12 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STREAM_TOLD] = "NOTIFY patra_stream",
         [WORD_STREAM_FIRST] = ("(SELECT s.first_pos FROM ing_stream AS s WHERE s.lane = l.lane"
                               "  ORDER BY s.last_pos LIMIT 1)"),
+        [WORD_STREAM_SINCE] = ("(SELECT s.first_pos FROM ing_stream AS s WHERE s.lane = l.lane"
+                              "  AND s.sequenced_at >= :at ORDER BY s.last_pos LIMIT 1)"),
+        [WORD_STREAM_PLACE] =
+            ("(SELECT p.first_pos + e.n - 1 FROM ing_stream AS p CROSS JOIN LATERAL"
+             "  unnest(p.outbox_ids) WITH ORDINALITY AS e (id, n)"
+             "  WHERE p.lane = t.lane AND p.last_id >= t.id AND e.id = t.id LIMIT 1)"),
         /* The first parts of each lane up to one that is kept, the oldest up to the limit of
          * events: of each lane a whole beginning, because positions have no gaps. */
         [WORD_STREAM_DUE] = ("SELECT d.lane, d.last_pos, unnest(d.outbox_ids) FROM"

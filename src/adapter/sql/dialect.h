@@ -64,6 +64,8 @@ enum { INSERT_ROWS = 100 };
     WORD(STREAM_GROUP, "stream-group") /* a row per event, or one per lane */                     \
     WORD(STREAM_TOLD, "stream-told")   /* tells sessions that the stream has grown */             \
     WORD(STREAM_FIRST, "stream-first") /* the first position of l.lane that is there */           \
+    WORD(STREAM_SINCE, "stream-since") /* its first position that came at :at or later */         \
+    WORD(STREAM_PLACE, "stream-place") /* the position of ing_outbox AS t, or NULL */             \
     WORD(STREAM_DUE, "stream-due")     /* lane, position, id of what may be removed */            \
     WORD(STREAM_POS, "stream-pos")     /* that position's column */                               \
     WORD(STREAM_OLD, "stream-old")     /* how many events entered before :before */               \

@@ -44,6 +44,10 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_STREAM_TOLD] = "SELECT 1 WHERE FALSE", /* readers see the commit: wake.c */
         [WORD_STREAM_FIRST] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = l.lane"
                               "  ORDER BY s.pos LIMIT 1)"),
+        [WORD_STREAM_SINCE] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = l.lane"
+                              "  AND s.sequenced_at >= :at ORDER BY s.pos LIMIT 1)"),
+        [WORD_STREAM_PLACE] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = t.lane"
+                              "  AND s.outbox_id = t.id)"),
         /* From the first event of each lane to the first that is kept, some of each at a time. */
         [WORD_STREAM_DUE] = ("WITH ends AS MATERIALIZED (SELECT h.lane, min(h.pos, coalesce("
                             "  (SELECT k.pos - 1 FROM (SELECT pos, sequenced_at, outbox_id"

@@ -1,5 +1,5 @@
 /* A table of hashes over the rows of parked keys. */
-#include "engine/relay/park.h"
+#include "engine/lanes/park.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -63,7 +63,7 @@ bool park_load(struct park *park, struct store *store, const struct offset_key *
     if (!store_parked_list(store, &park->arena, &query, &park->list, err))
         return false;
     if (park->list.count > limits->most)
-        return error_set(err, ERROR_TRANSIENT, "relay.parked",
+        return error_set(err, ERROR_TRANSIENT, "lanes.parked",
                          "more than %zu keys wait: patra outbox parked lists them", limits->most);
     park->room = park->list.count + limits->more;
     for (park->size = 16; park->size < 2 * park->room;)

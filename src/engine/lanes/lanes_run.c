@@ -1,5 +1,5 @@
-/* The loop around the rounds of a relay: when to look again, and what ends it. */
-#include "engine/relay/relay_run.h"
+/* The loop around the rounds of a reader: when to look again, and what ends it. */
+#include "engine/lanes/lanes_run.h"
 
 #include "engine/session/store_retry.h"
 #include "port/store_rate.h"
@@ -12,15 +12,14 @@
 #define BACKOFF_MAX_US (5 * US_PER_SECOND)
 
 struct running {
-    const struct relay_parts *parts;
-    const struct relay_run *run;
-    struct relay *relay;
+    const struct lanes_run *run;
     struct waiter *waiter;
-    bool is_bus_down;
+    bool is_in_trouble;
     struct store_retry retry;
+    struct store_retry stream; /* of the other session, if there are two */
     struct store_backoff backoff;
     int64_t wait_us; /* the next one; 0: none */
-    struct relay_total total;
+    struct lanes_total total;
     bool is_over;
 };
 
@@ -28,9 +27,9 @@ static void report(void *context, const struct error *err)
 {
     const struct running *x = context;
 
-    if (x->parts->log != NULL)
-        log_event(x->parts->log, LOG_WARN, "relay waits for the store",
-                  LOG_STR("subscription", x->run->relay.subscription->name),
+    if (x->run->log != NULL)
+        log_event(x->run->log, LOG_WARN, "reader waits for the store",
+                  LOG_STR("reader", str_of(x->run->what)), LOG_STR("subscription", x->run->name),
                   LOG_STR("code", str_of(err->code)), LOG_STR("error", str_of(err->text)));
 }
 
@@ -41,10 +40,10 @@ static int64_t with_chance(const struct running *x, int64_t wait_us)
 
     return range_us == 0 ? wait_us
                          : wait_us - range_us / 2 +
-                               (int64_t)(random_source_u64(x->parts->random) % (uint64_t)range_us);
+                               (int64_t)(random_source_u64(x->run->random) % (uint64_t)range_us);
 }
 
-static int64_t next_wait_us(const struct running *x, const struct relay_round *round,
+static int64_t next_wait_us(const struct running *x, const struct lanes_round *round,
                             int64_t now_us)
 {
     const int64_t twice_us = x->wait_us > 0 ? 2 * x->wait_us : WAIT_MIN_US;
@@ -61,41 +60,42 @@ static int64_t next_wait_us(const struct running *x, const struct relay_round *r
 
 static void log_overtaken(const struct running *x)
 {
-    if (x->parts->log != NULL)
-        log_event(x->parts->log, LOG_WARN, "lanes taken over by another relay",
-                  LOG_STR("subscription", x->run->relay.subscription->name),
-                  LOG_STR("owner", x->run->relay.owner));
+    if (x->run->log != NULL)
+        log_event(x->run->log, LOG_WARN, "lanes taken over by another reader",
+                  LOG_STR("subscription", x->run->name), LOG_STR("owner", x->run->owner));
 }
 
-static bool drained(struct running *x, const struct relay_round *round, struct error *err)
+static bool drained(struct running *x, const struct lanes_round *round, struct error *err)
 {
-    if (round->bus_error != NULL) {
-        *err = *round->bus_error;
-        return error_wrap(err, "relay %.*s", STR_ARG(x->run->relay.subscription->name));
+    if (round->trouble != NULL) {
+        *err = *round->trouble;
+        return error_wrap(err, "%s %.*s", x->run->what, STR_ARG(x->run->name));
     }
     if (round->has_more || round->was_overtaken || round->delivered > 0 || round->passed > 0)
         return true;
     x->is_over = round->lanes == OUTBOX_LANES;
     return x->is_over || error_set(err, ERROR_TRANSIENT, "publish.held",
-                                   "another relay of %.*s is at work: patra outbox status names it",
-                                   STR_ARG(x->run->relay.subscription->name));
+                                   "another %s of %.*s is at work: patra outbox status names it",
+                                   x->run->what, STR_ARG(x->run->name));
 }
 
 static bool turn(struct running *x, struct error *err)
 {
-    struct relay_round round;
+    struct lanes_round round;
     int64_t now_us;
 
-    if (!store_clock(x->parts->store, clock_now_us(x->parts->clock), &now_us, err) ||
-        !relay_round(x->relay, now_us, &round, err))
+    if (!store_retry_ready(&x->stream, err) ||
+        !store_clock(x->run->store, clock_now_us(x->run->clock), &now_us, err) ||
+        !x->run->round(x->run->context, now_us, &round, err))
         return false;
     if (round.was_overtaken)
         log_overtaken(x);
     x->total.delivered += round.delivered;
     x->total.parked += round.parked;
+    x->total.dead += round.dead;
     x->total.is_stopped |= round.is_stopped;
     x->is_over = round.is_stopped;
-    x->is_bus_down = round.bus_error != NULL;
+    x->is_in_trouble = round.trouble != NULL;
     x->wait_us = next_wait_us(x, &round, now_us);
     return !x->run->is_draining || drained(x, &round, err);
 }
@@ -106,12 +106,20 @@ static bool wait(struct running *x)
     const int64_t pause_us = with_chance(x, x->wait_us);
     enum waiter_end end;
 
-    if (x->is_bus_down)
+    if (x->is_in_trouble)
         return waiter_sleep(x->waiter, pause_us);
     end = waiter_wait(x->waiter, pause_us);
     if (end == WAITER_WOKEN)
         x->wait_us = 0; /* look, and look again soon */
     return end != WAITER_STOPPED;
+}
+
+/* Which of two sessions failed is not known: both are opened again. */
+static bool repeat(struct running *x, struct error *err)
+{
+    if (x->run->stream != x->run->store)
+        (void)store_retry_failed(&x->stream, err);
+    return store_retry_wait(&x->retry, &x->backoff, err);
 }
 
 static bool loop(struct running *x, struct error *err)
@@ -121,43 +129,36 @@ static bool loop(struct running *x, struct error *err)
             return true;
         if (turn(x, err))
             x->retry.failures = 0;
-        else if (!store_retry_wait(&x->retry, &x->backoff, err))
-            return !clock_sleep_us(x->parts->clock, 0, x->parts->wake_fd); /* stopped meanwhile */
+        else if (!repeat(x, err))
+            return !clock_sleep_us(x->run->clock, 0, x->run->wake_fd); /* stopped meanwhile */
     }
     return true;
 }
 
-bool relay_run(const struct relay_parts *parts, const struct relay_run *run,
-               struct relay_total *total, struct error *err)
+bool lanes_run(const struct lanes_run *run, struct lanes_total *total, struct error *err)
 {
-    struct running x = { .parts = parts,
-                         .run = run,
-                         .retry = { .store = parts->store },
+    struct running x = { .run = run,
+                         .retry = { .store = run->store },
+                         .stream = { .store = run->stream },
                          .backoff = { .delay_min_us = BACKOFF_MIN_US,
                                       .delay_max_us = BACKOFF_MAX_US,
-                                      .clock = parts->clock,
-                                      .random = parts->random,
-                                      .wake_fd = parts->wake_fd,
+                                      .clock = run->clock,
+                                      .random = run->random,
+                                      .wake_fd = run->wake_fd,
                                       .report = report } };
-    struct error ignored;
     bool ok;
 
     x.backoff.context = &x;
-    if (!relay_open(&x.relay, parts, &run->relay, err))
-        return false;
     ok = waiter_open(&x.waiter,
-                     &(struct waiter_parts){ .wake = parts->wake,
-                                             .store = parts->store,
-                                             .clock = parts->clock,
-                                             .log = parts->log,
+                     &(struct waiter_parts){ .wake = run->wake,
+                                             .store = run->stream,
+                                             .clock = run->clock,
+                                             .log = run->log,
                                              .channel = WAKE_STREAM,
-                                             .stop_fd = parts->wake_fd },
+                                             .stop_fd = run->wake_fd },
                      err) &&
          loop(&x, err);
     waiter_close(x.waiter);
-    /* If that fails, the leases end by themselves. */
-    (void)!relay_release(x.relay, &ignored);
-    relay_close(x.relay);
     if (total != NULL)
         *total = x.total;
     return ok;

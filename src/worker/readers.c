@@ -1,5 +1,5 @@
 /* A thread that looks after others: who should be at work, and who is. */
-#include "worker/relays.h"
+#include "worker/readers.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,13 +13,13 @@
 #include "cli/who.h"
 #include "engine/session/store_retry.h"
 
-enum { RELAYS_MAX = 256, SPEC_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 64 << 20 };
+enum { READERS_MAX = 256, SPEC_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 64 << 20 };
 
 #define LOOK_US (2 * US_PER_SECOND)
 #define AGAIN_US (10 * US_PER_SECOND) /* after a failure that waiting does not help */
 
-struct one { /* a relay */
-    struct relays *relays;
+struct one { /* a reader */
+    struct readers *readers;
     struct arena arena; /* of the subscription as it was when it began */
     struct subscription subscription;
     struct clock clock;
@@ -33,44 +33,36 @@ struct one { /* a relay */
     struct error err;
 };
 
-struct relays {
+struct readers {
     struct session *session;
-    struct relays_settings settings;
+    struct readers_settings settings;
     struct store *store;
     struct store_retry retry;
     struct clock clock;
     struct random_source random;
     pthread_t thread;
-    struct one *items[RELAYS_MAX];
+    struct one *items[READERS_MAX];
     int count;
-    int64_t not_before_us; /* monotonic: no relay is started */
+    int64_t not_before_us; /* monotonic: none is started */
     bool is_failing;       /* the last look at the store did */
 };
 
 /* ---- one ---- */
 
-static struct relay_parts parts_of(struct one *one)
-{
-    return (struct relay_parts){ .store = one->store,
-                                 .clock = &one->clock,
-                                 .random = &one->random,
-                                 .log = one->relays->settings.log,
-                                 .wake = one->relays->session->wake,
-                                 .wake_fd = one->wake_fd,
-                                 .open = one->relays->settings.open,
-                                 .context = one->relays->settings.context };
-}
-
 static void *run_one(void *context)
 {
     struct one *one = context;
-    const struct relay_parts parts = parts_of(one);
-    struct relay_run run = { .relay = { .subscription = &one->subscription,
-                                        .owner = str_of(one->owner) } };
+    const struct readers_settings *settings = &one->readers->settings;
+    const struct reading reader = { .subscription = &one->subscription,
+                                    .owner = str_of(one->owner),
+                                    .store = one->store,
+                                    .clock = &one->clock,
+                                    .random = &one->random,
+                                    .log = settings->log,
+                                    .wake = one->readers->session->wake,
+                                    .wake_fd = one->wake_fd };
 
-    if (one->relays->settings.configure != NULL)
-        one->relays->settings.configure(&one->subscription, &run.relay);
-    one->ok = relay_run(&parts, &run, NULL, &one->err);
+    one->ok = settings->kind->run(settings->context, &reader, NULL, &one->err);
     atomic_store(&one->is_over, true);
     return NULL;
 }
@@ -94,20 +86,20 @@ static bool copy_subscription(struct one *one, const struct subscription *s, str
     return !one->arena.failed || arena_error(&one->arena, err);
 }
 
-static struct one *new_one(struct relays *r, const struct subscription *s, struct error *err)
+static struct one *new_one(struct readers *r, const struct subscription *s, struct error *err)
 {
     struct one *one = calloc(1, sizeof(*one));
 
     if (one == NULL) {
-        (void)error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for a relay");
+        (void)error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for a reader");
         return NULL;
     }
-    one->relays = r;
+    one->readers = r;
     one->clock = system_clock();
     one->random = system_random();
     one->wake_fd = eventfd(0, EFD_CLOEXEC);
     arena_init(&one->arena, SPEC_BYTES_MAX);
-    who_process(one->owner, random_source_u64(&one->random), "relay");
+    who_process(one->owner, random_source_u64(&one->random), r->settings.kind->what);
     if (one->wake_fd < 0)
         (void)error_set(err, ERROR_TRANSIENT, "workers.thread", "eventfd: %s", strerror(errno));
     if (one->wake_fd >= 0 && copy_subscription(one, s, err) &&
@@ -117,7 +109,7 @@ static struct one *new_one(struct relays *r, const struct subscription *s, struc
     return NULL;
 }
 
-static bool start_one(struct relays *r, const struct subscription *s, struct error *err)
+static bool start_one(struct readers *r, const struct subscription *s, struct error *err)
 {
     struct one *one = new_one(r, s, err);
 
@@ -131,7 +123,8 @@ static bool start_one(struct relays *r, const struct subscription *s, struct err
         return false;
     }
     r->items[r->count++] = one;
-    log_event(r->settings.log, LOG_INFO, "relay started", LOG_STR("subscription", s->name),
+    log_event(r->settings.log, LOG_INFO, "reader started",
+              LOG_STR("reader", str_of(r->settings.kind->what)), LOG_STR("subscription", s->name),
               LOG_STR("owner", str_of(one->owner)));
     return true;
 }
@@ -143,21 +136,23 @@ static void wake_one(struct one *one)
     (void)!write(one->wake_fd, &n, sizeof(n));
 }
 
-static void end_one(struct relays *r, int i)
+static void end_one(struct readers *r, int i)
 {
     struct one *one = r->items[i];
 
     wake_one(one);
     (void)pthread_join(one->thread, NULL);
     if (!one->ok) {
-        log_event(r->settings.log, LOG_ERROR, "relay failed",
+        log_event(r->settings.log, LOG_ERROR, "reader failed",
+                  LOG_STR("reader", str_of(r->settings.kind->what)),
                   LOG_STR("subscription", one->subscription.name),
                   LOG_STR("code", str_of(one->err.code)),
                   LOG_STR("errorLevel", str_of(error_level_name(one->err.level))),
                   LOG_STR("error", str_of(one->err.text)));
         r->not_before_us = clock_monotonic_us(&r->clock) + AGAIN_US;
     } else {
-        log_event(r->settings.log, LOG_INFO, "relay ended",
+        log_event(r->settings.log, LOG_INFO, "reader ended",
+                  LOG_STR("reader", str_of(r->settings.kind->what)),
                   LOG_STR("subscription", one->subscription.name));
     }
     free_one(one);
@@ -166,14 +161,14 @@ static void end_one(struct relays *r, int i)
 
 /* ---- all ---- */
 
-static bool is_wanted(const struct relays_settings *settings, const struct subscription *s)
+static bool is_wanted(const struct readers_settings *settings, const struct subscription *s)
 {
-    return s->kind == SUBSCRIPTION_RELAY && s->state == SUBSCRIPTION_ACTIVE &&
+    return s->kind == settings->kind->subscription && s->state == SUBSCRIPTION_ACTIVE &&
            (settings->only == NULL || str_eq(s->name, str_of(settings->only)));
 }
 
 /* As it runs: with this spec and policy. */
-static const struct subscription *find_same(const struct relays *r, const struct one *one,
+static const struct subscription *find_same(const struct readers *r, const struct one *one,
                                             const struct subscription_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -189,7 +184,7 @@ static const struct subscription *find_same(const struct relays *r, const struct
     return NULL;
 }
 
-static bool is_running(const struct relays *r, const struct subscription *s)
+static bool is_running(const struct readers *r, const struct subscription *s)
 {
     for (int i = 0; i < r->count; i++) {
         if (str_eq(r->items[i]->subscription.name, s->name))
@@ -199,7 +194,7 @@ static bool is_running(const struct relays *r, const struct subscription *s)
 }
 
 /* Those that must end are all woken first, so that they end at the same time. */
-static void end_unwanted(struct relays *r, const struct subscription_list *list)
+static void end_unwanted(struct readers *r, const struct subscription_list *list)
 {
     for (int i = 0; i < r->count; i++) {
         if (find_same(r, r->items[i], list) == NULL)
@@ -211,7 +206,7 @@ static void end_unwanted(struct relays *r, const struct subscription_list *list)
     }
 }
 
-static bool look(struct relays *r, struct arena *arena, struct error *err)
+static bool look(struct readers *r, struct arena *arena, struct error *err)
 {
     struct subscription_list list;
 
@@ -220,7 +215,7 @@ static bool look(struct relays *r, struct arena *arena, struct error *err)
     end_unwanted(r, &list);
     if (clock_monotonic_us(&r->clock) < r->not_before_us)
         return true;
-    for (size_t i = 0; i < list.count && r->count < RELAYS_MAX; i++) {
+    for (size_t i = 0; i < list.count && r->count < READERS_MAX; i++) {
         if (is_wanted(&r->settings, &list.items[i]) && !is_running(r, &list.items[i]) &&
             !start_one(r, &list.items[i], err))
             return false;
@@ -230,7 +225,7 @@ static bool look(struct relays *r, struct arena *arena, struct error *err)
 
 static void *look_after(void *context)
 {
-    struct relays *r = context;
+    struct readers *r = context;
     struct arena arena;
     struct error err;
 
@@ -255,14 +250,14 @@ static void *look_after(void *context)
     return NULL;
 }
 
-bool relays_start(struct relays **out, struct session *session,
-                  const struct relays_settings *settings, struct error *err)
+bool readers_start(struct readers **out, struct session *session,
+                   const struct readers_settings *settings, struct error *err)
 {
-    struct relays *r = calloc(1, sizeof(*r));
+    struct readers *r = calloc(1, sizeof(*r));
 
     *out = NULL;
     if (r == NULL)
-        return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for relays");
+        return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for readers");
     r->session = session;
     r->settings = *settings;
     r->clock = system_clock();
@@ -281,10 +276,10 @@ bool relays_start(struct relays **out, struct session *session,
 fail:
     store_close(r->store);
     free(r);
-    return error_wrap(err, "start the relays");
+    return error_wrap(err, "start the readers");
 }
 
-void relays_join(struct relays *r)
+void readers_join(struct readers *r)
 {
     if (r == NULL)
         return;
@@ -295,39 +290,37 @@ void relays_join(struct relays *r)
 
 /* ---- until nothing is left ---- */
 
-static bool drain_one(struct session *session, const struct relays_settings *settings,
-                      const struct subscription *s, struct relay_total *total, struct error *err)
+static bool drain_one(struct session *session, const struct readers_settings *settings,
+                      const struct subscription *s, struct lanes_total *total, struct error *err)
 {
     char owner[WHO_PROCESS_MAX];
-    const struct relay_parts parts = { .store = session->store,
-                                       .clock = &session->clock,
-                                       .random = &session->random,
-                                       .log = settings->log,
-                                       .wake = session->wake,
-                                       .wake_fd = settings->stop->fd,
-                                       .open = settings->open,
-                                       .context = settings->context };
-    struct relay_run run = { .relay = { .subscription = s, .owner = str_of(owner) },
-                             .is_draining = true };
-    struct relay_total one = { 0 };
+    const struct reading reader = { .subscription = s,
+                                    .owner = str_of(owner),
+                                    .store = session->store,
+                                    .clock = &session->clock,
+                                    .random = &session->random,
+                                    .log = settings->log,
+                                    .wake = session->wake,
+                                    .wake_fd = settings->stop->fd,
+                                    .is_draining = true };
+    struct lanes_total one = { 0 };
     bool ok;
 
-    who_process(owner, random_source_u64(&session->random), "relay");
-    if (settings->configure != NULL)
-        settings->configure(s, &run.relay);
-    ok = relay_run(&parts, &run, &one, err);
+    who_process(owner, random_source_u64(&session->random), settings->kind->what);
+    ok = settings->kind->run(settings->context, &reader, &one, err);
     total->delivered += one.delivered;
     total->parked += one.parked;
+    total->dead += one.dead;
     return ok;
 }
 
-bool relays_drain(struct session *session, const struct relays_settings *settings,
-                  struct relay_total *total, struct error *err)
+bool readers_drain(struct session *session, const struct readers_settings *settings,
+                   struct lanes_total *total, struct error *err)
 {
     struct subscription_list list;
     bool ok = true, found = false;
 
-    *total = (struct relay_total){ 0 };
+    *total = (struct lanes_total){ 0 };
     if (!store_subscription_list(session->store, &session->arena, &list, err))
         return false;
     for (size_t i = 0; i < list.count; i++) {
@@ -344,7 +337,7 @@ bool relays_drain(struct session *session, const struct relays_settings *setting
     }
     if (ok && !found && settings->only != NULL)
         return error_set(err, ERROR_REQUEST, "subscription.missing",
-                         "there is no active relay %s: patra outbox status lists them",
-                         settings->only);
+                         "there is no active %s %s: patra outbox status lists them",
+                         settings->kind->noun, settings->only);
     return ok;
 }

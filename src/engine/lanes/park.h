@@ -1,11 +1,11 @@
-/* park: the parked keys of a relay's lanes, in memory.
+/* park: the parked keys of a subscription, in memory.
  *
  * A copy of what the store has (port/store_parked.h), so that each event can be looked up at no
  * cost. It is read again when lanes are attended to: people change rows too. Where the copy is
  * wrong, a pass over fails and tells.
  */
-#ifndef PATRA_ENGINE_RELAY_PARK_H
-#define PATRA_ENGINE_RELAY_PARK_H
+#ifndef PATRA_ENGINE_LANES_PARK_H
+#define PATRA_ENGINE_LANES_PARK_H
 
 #include "port/store_parked.h"
 
@@ -20,7 +20,7 @@ struct park {
 void park_init(struct park *park);
 void park_release(struct park *park);
 
-/* Up to `most` keys, with room for `more`. L1 "relay.parked" when there are more than that. */
+/* Up to `most` keys, with room for `more`. L1 "lanes.parked" when there are more than that. */
 struct park_limits {
     size_t most;
     size_t more;
