@@ -149,7 +149,7 @@ const struct dialect POSTGRES_DIALECT = {
              "  OFFSET 0) AS s"
              " CROSS JOIN LATERAL (SELECT * FROM ing_outbox WHERE id = s.outbox_id LIMIT 1) AS o"),
         /* The first part that reaches to the id has it, or, if it was late, one soon after. */
-        [WORD_STREAM_PLACE] =
+        [WORD_EVENT_PLACE] =
             ("LEFT JOIN LATERAL"
              " (SELECT t.first_pos + array_position(t.outbox_ids, o.id) - 1 AS pos, t.sequenced_at"
              "    FROM ing_stream AS t WHERE t.last_id >= o.id AND t.lane = o.lane"

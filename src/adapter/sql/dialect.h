@@ -71,12 +71,12 @@ enum { INSERT_ROWS = 100 };
     WORD(STREAM_OLD, "stream-old")     /* how many events entered before :before */               \
     WORD(STREAM_AFTER, "stream-after") /* up to :many events of the stream after @pos */          \
     /* of @lane: AS s (lane, pos, sequenced_at), with ing_outbox AS o */                          \
-    WORD(STREAM_PLACE, "stream-place") /* the position s of ing_outbox AS o: a LEFT JOIN */       \
-    WORD(EVENT_JOINS, "event-joins")   /* of ing_outbox AS o: record k, batch b, plan p */        \
-    WORD(STREAM_NEXT, "stream-next")   /* when the event after o.stream_pos came */               \
-    WORD(STREAM_BODY, "stream-body")   /* o.body, NULL where :bytes are exceeded */               \
-    WORD(IN_ORDER, "in-order")         /* until the transaction ends: sort by indexes */          \
-    WORD(READ_ONCE, "read-once")       /* for the session: little is kept of what is read */      \
+    WORD(EVENT_PLACE, "event-place") /* the position s of ing_outbox AS o: a LEFT JOIN */         \
+    WORD(EVENT_JOINS, "event-joins") /* of ing_outbox AS o: record k, batch b, plan p */          \
+    WORD(STREAM_NEXT, "stream-next") /* when the event after o.stream_pos came */                 \
+    WORD(STREAM_BODY, "stream-body") /* o.body, NULL where :bytes are exceeded */                 \
+    WORD(IN_ORDER, "in-order")       /* until the transaction ends: sort by indexes */            \
+    WORD(READ_ONCE, "read-once")     /* for the session: little is kept of what is read */        \
     WORD(INSERT, "insert")                                                                        \
     WORD(ROWS, "rows")                                                                            \
     WORD(USING_ROWS, "using-rows")                                                                \

@@ -135,7 +135,7 @@ static bool trace_request(struct store *store, struct arena *arena, int64_t batc
 
 static const char EVENTS[] =
     "SELECT o.event_id, o.event_type, o.batch_id, o.version, o.schema_version, o.lane,"
-    " o.occurred_at, o.body, o.id, s.pos, s.sequenced_at FROM ing_outbox AS o {stream-place}"
+    " o.occurred_at, o.body, o.id, s.pos, s.sequenced_at FROM ing_outbox AS o {event-place}"
     " WHERE o.record_id = :record ORDER BY o.version DESC LIMIT :limit";
 
 static bool trace_events(struct store *store, struct arena *arena, int64_t record_id, int64_t limit,

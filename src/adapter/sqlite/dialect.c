@@ -69,7 +69,7 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_EVENT_JOINS] = ("LEFT JOIN ing_record AS k ON k.id = o.record_id"
                              " LEFT JOIN ing_task_run_batch AS b ON b.id = o.batch_id"
                              " LEFT JOIN ing_plan AS p ON p.id = b.plan_id"),
-        [WORD_STREAM_PLACE] = "LEFT JOIN ing_stream AS s ON s.outbox_id = o.id",
+        [WORD_EVENT_PLACE] = "LEFT JOIN ing_stream AS s ON s.outbox_id = o.id",
         [WORD_STREAM_NEXT] = ("(SELECT s.sequenced_at FROM ing_stream AS s"
                              "  WHERE s.lane = o.lane AND s.pos = o.stream_pos + 1)"),
         [WORD_STREAM_BODY] = "CASE WHEN :bytes > 0 THEN o.body END", /* rows come one by one */
