@@ -7,6 +7,7 @@
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cmd/projection/projection.h"
 #include "data/json.h"
 #include "view/why.h"
 
@@ -269,6 +270,12 @@ static bool print_deliveries(const struct page *page, struct error *err)
         columns_cell(&columns, code_of(&SUBSCRIPTION_KIND_CODES, (int)subscription->kind));
         columns_cell(&columns, code_of(&SUBSCRIPTION_STATE_CODES, (int)subscription->state));
         columns_cell(&columns, why_delivery_name(delivery->state));
+        for (size_t k = 0; k < delivery->rows.count; k++) {
+            const struct why_row *row = &delivery->rows.items[k];
+
+            columns_note(&columns, arena_printf(page->arena, "%.*s: %.*s", STR_ARG(row->table),
+                                                STR_ARG(why_row_name(row->state))));
+        }
     }
     return columns_print(&columns, page->out, err);
 }
@@ -284,11 +291,24 @@ static bool print_page(const struct page *page, struct error *err)
            print_deliveries(page, err);
 }
 
+struct command_sinks {
+    struct view_sinks sinks; /* first */
+    struct session *session;
+};
+
+static bool open_sink(struct view_sinks *sinks, const struct projection_spec *spec,
+                      struct store **sink, struct error *err)
+{
+    return projection_sink_open(((struct command_sinks *)sinks)->session, spec, sink, err);
+}
+
 static bool why(const struct invocation *invocation, struct session *session, enum exit_code *code,
                 struct error *err)
 {
     const struct view_reader reader = session_reader(session);
+    struct command_sinks sinks = { { open_sink }, session };
     struct view_why_query query = {
+        .sinks = &sinks.sinks,
         .key = { .source = str_of(invocation->operands[0]),
                  .endpoint = str_of(invocation_value(invocation, "endpoint")),
                  .provider_id = str_of(invocation->operands[1]) },

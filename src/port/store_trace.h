@@ -8,9 +8,13 @@
  *      store_trace_request()     a batch that brought it, and what was asked
  *      store_trace_events()      its events, with their positions in the stream
  *      store_trace_sequencer()   how far the stream is
+ *      store_trace_offset()      how far a subscription is in a lane
  *      store_trace_parked()      whether its key waits in a subscription
  *      store_trace_letters()     its events that were given up
  *      store_trace_seek()        who moved a subscription over a position
+ *
+ * The last four are read where the subscription keeps its offsets: in the store, or where the
+ * tables of a projection are (port/store_sink.h).
  *
  * Each reads as many rows as it returns, through an index, whatever the size of the store. Windows
  * and plans look at an index entry for every task or plan of the endpoint that ends after the
@@ -134,6 +138,8 @@ struct store_trace_ops {
                    struct trace_event_list *list, struct error *err);
     bool (*sequencer)(struct store *store, struct arena *arena, struct trace_sequencer *sequencer,
                       struct error *err);
+    bool (*offset)(struct store *store, const struct offset_key *key, int64_t lane, int64_t *pos,
+                   struct error *err);
     bool (*parked)(struct store *store, struct arena *arena, const struct trace_key *key,
                    struct trace_parked *parked, bool *found, struct error *err);
     bool (*letters)(struct store *store, struct arena *arena, const struct trace_key *key,
@@ -193,6 +199,13 @@ static inline bool MUST_CHECK store_trace_sequencer(struct store *store, struct 
                                                     struct error *err)
 {
     return store->trace->sequencer(store, arena, sequencer, err);
+}
+
+/* 0 where there is no such lane. */
+static inline bool MUST_CHECK store_trace_offset(struct store *store, const struct offset_key *key,
+                                                 int64_t lane, int64_t *pos, struct error *err)
+{
+    return store->trace->offset(store, key, lane, pos, err);
 }
 
 static inline bool MUST_CHECK store_trace_parked(struct store *store, struct arena *arena,

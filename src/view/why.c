@@ -30,6 +30,18 @@ struct str why_delivery_name(enum why_delivery_state state)
         [WHY_FILTERED] = "filtered",
         [WHY_SKIPPED] = "skipped",
         [WHY_EARLIER] = "before its beginning",
+        [WHY_UNKNOWN] = "out of reach",
+    };
+
+    return str_of(names[state]);
+}
+
+struct str why_row_name(enum why_row_state state)
+{
+    static const char *const names[] = {
+        [WHY_ROW_CURRENT] = "current",   [WHY_ROW_OLDER] = "older",
+        [WHY_ROW_ABSENT] = "absent",     [WHY_ROW_REVIVED] = "revived",
+        [WHY_ROW_LEFT_OUT] = "left out", [WHY_ROW_NOT_TAKEN] = "not taken",
     };
 
     return str_of(names[state]);
@@ -76,8 +88,8 @@ static bool gather(const struct view_reader *reader, const struct view_why_query
         return arena_error(reader->arena, err);
     see_date(why, query);
     return why_windows_read(reader, why, err) &&
-           (!why->has_record ||
-            (why_versions_read(reader, why, err) && why_deliveries_read(reader, why, err)));
+           (!why->has_record || (why_versions_read(reader, why, err) &&
+                                 why_deliveries_read(reader, query->sinks, why, err)));
 }
 
 bool view_why(const struct view_reader *reader, const struct view_why_query *query,
@@ -93,7 +105,8 @@ bool view_why_is_there(const struct view_why *why)
     for (size_t i = 0; i < why->findings.count; i++) {
         const struct str reason = why->findings.items[i].reason;
 
-        if (!str_eq(reason, STR(WHY_REASON_FILTERED)) && !str_eq(reason, STR(WHY_REASON_OLDER)))
+        if (!str_eq(reason, STR(WHY_REASON_FILTERED)) && !str_eq(reason, STR(WHY_REASON_OLDER)) &&
+            !str_eq(reason, STR(WHY_REASON_LEFT_OUT)))
             return false;
     }
     return why->has_record && !why->record.is_deleted;

@@ -19,6 +19,7 @@
 #include "port/store_pause.h"
 #include "port/store_quarantine.h"
 #include "port/store_signal.h"
+#include "port/store_sink.h"
 #include "port/store_subscription.h"
 #include "port/store_trace.h"
 #include "view/reader.h"
@@ -140,11 +141,36 @@ enum why_delivery_state {
     WHY_FILTERED, /* by the settings of the subscription */
     WHY_SKIPPED,  /* somebody moved the subscription past it */
     WHY_EARLIER,  /* the subscription began with later events */
+    WHY_UNKNOWN,  /* the database that knows is out of reach */
 };
 struct str why_delivery_name(enum why_delivery_state state); /* "delivered" */
 
+/* What a table has of the record. */
+enum why_row_state {
+    WHY_ROW_CURRENT, /* the newest version, or its deletion */
+    WHY_ROW_OLDER,
+    WHY_ROW_ABSENT,
+    WHY_ROW_REVIVED,   /* a row, although the record is deleted */
+    WHY_ROW_LEFT_OUT,  /* by a filter of the table */
+    WHY_ROW_NOT_TAKEN, /* the table does not take such events */
+};
+struct str why_row_name(enum why_row_state state); /* "current" */
+
+struct why_row {
+    struct str table;
+    enum why_row_state state;
+    int64_t version; /* 0: none */
+};
+
+struct why_row_list {
+    struct why_row *items;
+    size_t count;
+};
+
 struct why_delivery {
     struct subscription subscription; /* a relay or a projection */
+    struct str unreachable;           /* why the database of its tables is; empty: it is not */
+    struct why_row_list rows;         /* of a projection, in its tables */
     enum why_delivery_state state;    /* of the newest event */
     int64_t behind;                   /* WAITING: events of its lane up to this one */
     int64_t readers;                  /* that are alive */
@@ -194,10 +220,17 @@ struct view_why {
     int64_t now_us;
 };
 
+/* Opens a session on another database than the store, where tables of a projection are. */
+struct view_sinks {
+    bool (*open)(struct view_sinks *sinks, const struct projection_spec *spec, struct store **sink,
+                 struct error *err);
+};
+
 struct view_why_query {
     struct record_key key; /* endpoint '': the one that has it */
     bool has_date;
-    int64_t date_us; /* counts for a record that is not stored */
+    int64_t date_us;          /* counts for a record that is not stored */
+    struct view_sinks *sinks; /* NULL: such tables count as out of reach */
 };
 
 /* "record.endpoint" (L2) when several endpoints have the id; "why.endpoint" (L2) when the source

@@ -17,8 +17,21 @@ bool why_windows_read(const struct view_reader *reader, struct view_why *why,
                       struct error *err) MUST_CHECK;
 bool why_versions_read(const struct view_reader *reader, struct view_why *why,
                        struct error *err) MUST_CHECK;
-bool why_deliveries_read(const struct view_reader *reader, struct view_why *why,
-                         struct error *err) MUST_CHECK;
+bool why_deliveries_read(const struct view_reader *reader, struct view_sinks *sinks,
+                         struct view_why *why, struct error *err) MUST_CHECK;
+
+/* The event of the newest version; NULL where it is gone. */
+const struct trace_event *why_newest_event(const struct view_why *why);
+
+/* Where the tables of a projection are. A database that is out of reach is no failure: *sink is
+ * NULL then, and delivery->unreachable says why. The session is the caller's. */
+bool why_projection_open(const struct view_reader *reader, struct view_sinks *sinks,
+                         const struct projection_spec *spec, struct why_delivery *delivery,
+                         struct store **sink, struct error *err) MUST_CHECK;
+/* What its tables have of the record. */
+bool why_projection_rows(const struct view_reader *reader, const struct view_why *why,
+                         struct store *sink, const struct projection_spec *spec,
+                         struct why_delivery *delivery, struct error *err) MUST_CHECK;
 
 /* ---- judging ---- */
 
@@ -33,6 +46,7 @@ bool why_find(struct view_why *why, struct arena *arena, const struct why_findin
 /* What may be missing of a record that is there. */
 #define WHY_REASON_FILTERED "subscription.filtered"
 #define WHY_REASON_OLDER "record.older"
+#define WHY_REASON_LEFT_OUT "projection.filtered"
 
 struct str why_span(struct arena *arena, int64_t span_us); /* "3d 4h" */
 

@@ -226,6 +226,21 @@ static void write_record(struct json_writer *w, const struct view_why *why)
 
 /* ---- who reads it ---- */
 
+static void write_rows(struct json_writer *w, const struct why_row_list *rows)
+{
+    json_write_name(w, STR("tables"));
+    json_write_array(w);
+    for (size_t i = 0; i < rows->count; i++) {
+        json_write_object(w);
+        json_write_member_str(w, STR("table"), rows->items[i].table);
+        json_write_member_str(w, STR("state"), why_row_name(rows->items[i].state));
+        if (rows->items[i].version > 0)
+            json_write_member_i64(w, STR("version"), rows->items[i].version);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
 static void write_delivery(struct json_writer *w, const struct why_delivery *delivery)
 {
     const struct subscription *subscription = &delivery->subscription;
@@ -250,6 +265,10 @@ static void write_delivery(struct json_writer *w, const struct why_delivery *del
     }
     if (delivery->state == WHY_DEAD)
         json_write_member_str(w, STR("error"), delivery->letter.reason);
+    if (delivery->unreachable.len > 0)
+        json_write_member_str(w, STR("error"), delivery->unreachable);
+    if (subscription->kind == SUBSCRIPTION_PROJECTION)
+        write_rows(w, &delivery->rows);
     json_write_end(w);
 }
 

@@ -191,6 +191,21 @@ static void bind_trace_key(struct statement *st, const struct trace_key *key)
     bind_text(st, ":id", key->aggregate_id);
 }
 
+static const char OFFSET[] = "SELECT stream_pos FROM ing_offset WHERE consumer_group = :group"
+                             " AND subscription = :name AND lane = :lane";
+
+static bool trace_offset(struct store *store, const struct offset_key *key, int64_t lane,
+                         int64_t *pos, struct error *err)
+{
+    struct statement *st = statement_of(store, OFFSET);
+
+    *pos = 0;
+    bind_text(st, ":group", key->group);
+    bind_text(st, ":name", key->subscription);
+    bind_i64(st, ":lane", lane);
+    return rows_only_i64(&st->rows, pos, err) || error_wrap(err, "read an offset");
+}
+
 static const char PARKED[] =
     "SELECT head_version, seen_version, attempts_begun, next_retry_at, last_error, parked_at"
     " FROM ing_parked WHERE consumer_group = :group AND subscription = :name"
@@ -277,6 +292,7 @@ const struct store_trace_ops SQL_TRACE = {
     .request = trace_request,
     .events = trace_events,
     .sequencer = trace_sequencer,
+    .offset = trace_offset,
     .parked = trace_parked,
     .letters = trace_letters,
     .seek = trace_seek,

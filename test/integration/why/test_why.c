@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "core/lane.h"
 #include "engine/retire/retire.h"
 #include "port/store_lease.h"
 #include "port/store_offset.h"
@@ -460,7 +461,7 @@ static void relay_stopped(struct store *store)
 static void delivered(struct store *store)
 {
     not_read(store);
-    why_relay_reads(store);
+    why_reads(store, "hook");
 }
 
 static void delivered_and_paused(struct store *store)
@@ -542,11 +543,12 @@ static void dead_and_read_again(struct store *store)
 {
     dead(store);
     seek(store, 0);
-    why_relay_reads(store);
+    why_reads(store, "hook");
 }
 
 static void skipped(struct store *store)
 {
+    number = lane_of(STR("demo/works"), STR(WHY_ID));
     not_read(store);
     seek(store, 2);
 }
@@ -555,11 +557,12 @@ static void skipped_and_back(struct store *store)
 {
     skipped(store);
     seek(store, 0);
-    why_relay_reads(store);
+    why_reads(store, "hook");
 }
 
 static void begins_later(struct store *store)
 {
+    number = lane_of(STR("demo/works"), STR(WHY_ID));
     sequenced(store);
     why_relay(store, "start: latest\n");
 }
@@ -576,13 +579,71 @@ static void other_source(struct store *store)
     why_relay(store, "events: { sources: [crossref] }\n");
 }
 
+/* ---- projections ---- */
+
+#define WORKS "{ aggregates: [demo/works] }"
+
+static void not_applied(struct store *store)
+{
+    sequenced(store);
+    why_projection(store, "", WORKS);
+}
+
+static void row_is(struct store *store, const char *version, const char *is_deleted)
+{
+    not_applied(store);
+    why_reads(store, "shelf");
+    if (version != NULL)
+        why_sql("INSERT INTO shelf (id, version, deleted, title) VALUES ('" WHY_ID "', %s, %s, '')",
+                version, is_deleted);
+}
+
+static void row_current(struct store *store)
+{
+    row_is(store, "2", "FALSE");
+}
+
+static void row_absent(struct store *store)
+{
+    row_is(store, NULL, NULL);
+}
+
+static void row_older(struct store *store)
+{
+    row_is(store, "1", "FALSE");
+}
+
+static void row_left_out(struct store *store)
+{
+    row_is(store, "2", "TRUE");
+}
+
+static void other_aggregates(struct store *store)
+{
+    sequenced(store);
+    why_projection(store, "", "{ aggregates: [video] }");
+}
+
+static void other_events(struct store *store)
+{
+    sequenced(store);
+    why_projection(store, "", "{ aggregates: [demo/works], events: [RecordDeleted] }");
+    why_reads(store, "shelf");
+}
+
+static void out_of_reach(struct store *store)
+{
+    sequenced(store);
+    why_projection(store, "database: env:NOWHERE\n", WORKS);
+}
+
 /* ---- the table ---- */
 
 #define BY_ID "echo w1 | patra update demo --ids -"
 #define WORK "patra work --drain --source demo"
 #define REPLAY "patra replay demo --from 2025-12-01T00:00:00Z --to 2025-12-02T00:00:00Z"
 #define BACKFILL "patra backfill demo --from 2025-12-01T00:00:00Z --to 2025-12-02T00:00:00Z"
-#define SEEK "patra outbox seek hook --to earliest"
+#define RESET "patra offset reset hook --lane # --to 1 --reason 'patra why' --yes"
 
 static const struct {
     const char *label;
@@ -662,27 +723,43 @@ static const struct {
     { "parked", parked, NULL, "subscription", "subscription.parked", "patra outbox retry hook w1" },
     { "parked, to be tried", parked_and_due, NULL, "subscription", "subscription.parked",
       "patra publish --once" },
-    { "dead letter", dead, NULL, "subscription", "subscription.dead", SEEK },
+    { "dead letter", dead, NULL, "subscription", "subscription.dead",
+      "patra outbox redrive hook w1" },
     { "an earlier version is dead", earlier_one_is_dead, NULL, "", "", "" },
     { "given up, read again", dead_and_read_again, NULL, "", "", "" },
-    { "moved past it", skipped, NULL, "subscription", "subscription.skipped", SEEK },
+    { "moved past it", skipped, NULL, "subscription", "subscription.skipped", RESET },
     { "moved past it and back", skipped_and_back, NULL, "", "", "" },
-    { "began later", begins_later, NULL, "subscription", "subscription.earlier", SEEK },
+    { "began later", begins_later, NULL, "subscription", "subscription.earlier", RESET },
     { "not of its types", filtered, NULL, "subscription", "subscription.filtered",
       "patra bus show hook" },
     { "not of its sources", other_source, NULL, "subscription", "subscription.filtered",
       "patra bus show hook" },
+    { "not applied", not_applied, NULL, "subscription", "subscription.idle",
+      "patra consume shelf --once" },
+    { "its row is current", row_current, NULL, "", "", "" },
+    { "it has no row", row_absent, NULL, "projection", "projection.absent",
+      "patra audit shelf --repair" },
+    { "its row is older", row_older, NULL, "projection", "projection.older",
+      "patra audit shelf --repair" },
+    { "a filter leaves it out", row_left_out, NULL, "projection", "projection.filtered",
+      "patra projection show shelf" },
+    { "not of its aggregates", other_aggregates, NULL, "subscription", "subscription.filtered",
+      "patra projection show shelf" },
+    { "not of its events", other_events, NULL, "", "", "" },
+    { "its database is out of reach", out_of_reach, NULL, "projection", "projection.unreachable",
+      "patra projection show shelf" },
 };
 
-/* The command with the number of the planted row. */
+/* The command with the number of the planted row, or of the lane. */
 static struct str expected(const char *command)
 {
     const struct str text = str_of(command);
+    const size_t mark = str_find_char(text, '#');
 
-    if (!str_ends(text, STR("#")))
+    if (mark == text.len)
         return text;
-    return arena_printf(contract_arena(), "%.*s%lld", (int)text.len - 1, text.data,
-                        (long long)number);
+    return arena_printf(contract_arena(), "%.*s%lld%.*s", (int)mark, text.data, (long long)number,
+                        (int)(text.len - mark - 1), text.data + mark + 1);
 }
 
 TEST(a_situation_has_its_first_missing_step_and_command)

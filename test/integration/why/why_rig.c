@@ -11,9 +11,11 @@
 #include "port/store_quarantine.h"
 #include "port/store_record.h"
 #include "port/store_signal.h"
+#include "port/store_sink.h"
 #include "port/store_stream.h"
 #include "port/store_subscription.h"
 #include "spec/bus.h"
+#include "spec/projection.h"
 
 #define HOUR_AGO (NOW_US - US_PER_HOUR)
 
@@ -222,9 +224,51 @@ void why_relay(struct store *store, const char *events)
                err);
 }
 
-void why_relay_reads(struct store *store)
+void why_projection(struct store *store, const char *more, const char *from)
 {
-    const struct offset_key key = { SUBSCRIPTION_GROUP, STR("hook") };
+    struct arena *arena = contract_arena();
+    const struct str file =
+        arena_printf(arena,
+                     "projection: shelf\n%s"
+                     "tables:\n  shelf:\n    key: { type: none, id: id }\n"
+                     "    columns: { title: { path: $.fields.title } }\n    from: [%s]\n",
+                     more, from);
+    struct subscription_applied applied;
+    struct fault_list faults;
+    struct projection_spec spec;
+    struct projection_text text;
+    struct sink_plan plan;
+    struct error err = { 0 };
+
+    fault_list_init(&faults, arena);
+    if (!projection_read(arena, file, &faults, &spec))
+        REQUIRE(fault_list_ok(&faults, &err), err.text);
+    REQUIRE_OK(projection_compile(arena, &spec, &text, &err), err);
+    if (str_eq(spec.database, PROJECTION_OWN_DATABASE))
+        REQUIRE_OK(store_sink_set_up(store, arena,
+                                     &(struct sink_set_up){ .spec = &spec,
+                                                            .json = text.json,
+                                                            .hash = str_of(text.hash),
+                                                            .applied_by = STR("ada"),
+                                                            .now_us = NOW_US },
+                                     &plan, &err),
+                   err);
+    REQUIRE_OK(
+        store_subscription_apply(store,
+                                 &(struct subscription_apply){ .name = STR("shelf"),
+                                                               .kind = SUBSCRIPTION_PROJECTION,
+                                                               .spec = text.json,
+                                                               .spec_hash = str_of(text.hash),
+                                                               .policy = POLICY_WAIT,
+                                                               .applied_by = STR("ada"),
+                                                               .now_us = NOW_US + US_PER_HOUR },
+                                 &applied, &err),
+        err);
+}
+
+void why_reads(struct store *store, const char *name)
+{
+    const struct offset_key key = { SUBSCRIPTION_GROUP, str_of(name) };
     struct offset_lane_list lanes;
     struct offset_state_list states;
     struct error err = { 0 };

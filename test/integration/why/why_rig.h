@@ -35,10 +35,15 @@ int64_t why_quarantined(struct store *store, int64_t observed_us);
 /* Gives every event its position. */
 void why_sequence(struct store *store);
 
-/* A relay "hook"; `events` are lines of its file. `has_read`: it is past everything in the stream.
- */
+/* A relay "hook"; `events` are lines of its file. */
 void why_relay(struct store *store, const char *events);
-void why_relay_reads(struct store *store);
+
+/* A projection "shelf" with a table of this name; `more` are lines of its file, `from` its sources
+ * of events. */
+void why_projection(struct store *store, const char *more, const char *from);
+
+/* The subscription is past everything in the stream, whatever became of it. */
+void why_reads(struct store *store, const char *name);
 
 struct view_why why_ask(struct store *store, const char *source, const char *id, const char *date);
 
