@@ -205,12 +205,12 @@ static void fill(const struct bench *bench)
         bench,
         "INSERT INTO ing_task_run_batch (run_id, task_id, slice_id, plan_id, batch_no, expr_hash,"
         " idempotent_key, status_code, request_digest, response_digest, stats, has_next,"
-        " created_at) SELECT n % 10000 + 1, n % 10000 + 1, n % 10000 + 1, 1, n, 'e', 'k' || n,"
+        " created_at) SELECT n % 9000 + 1, n % 9000 + 1, n % 9000 + 1, 1, n, 'e', 'k' || n,"
         " 'SUCCEEDED', {json}, {json}, {json}, {no}, {at 1767225600000001} {series}",
         n / 500 + 1);
     run_for(bench,
             "INSERT INTO ing_listed_id (task_id, position, provider_id)"
-            " SELECT n % 10000 + 1, n, 'w' || n {series}",
+            " SELECT n % 9000 + 1, n, 'w' || n {series}",
             n);
     run_for(
         bench,

@@ -71,6 +71,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'message': {'event'},
     'wake': {'session'},
     'project': {'fetch'},
+    'audit': {'project', 'message'},
     'publish': {'wake', 'session'},
     'lanes': {'message', 'wake', 'session'},
     'consume': {'lanes', 'project', 'message', 'wake', 'session'},

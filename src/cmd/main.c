@@ -7,6 +7,7 @@
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cmd/alive.h"
+#include "cmd/audit.h"
 #include "cmd/bus/bus.h"
 #include "cmd/consume.h"
 #include "cmd/cursor/cursor.h"
@@ -61,6 +62,7 @@ static const struct command *const commands[] = {
     &COMMAND_WHY,
     &COMMAND_BUS,
     &COMMAND_PROJECTION,
+    &COMMAND_AUDIT,
     &COMMAND_PUBLISH,
     &COMMAND_CONSUME,
     &COMMAND_OFFSET,

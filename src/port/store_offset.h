@@ -150,6 +150,8 @@ struct store_offset_ops {
     bool (*tell)(struct store *store, const struct offset_tell *tell, struct error *err);
     bool (*states)(struct store *store, struct arena *arena, const struct offset_key *key,
                    struct offset_state_list *list, struct error *err);
+    bool (*hold)(struct store *store, const struct offset_key *key, int64_t lane,
+                 struct error *err);
     bool (*readers)(struct store *store, struct arena *arena, const struct offset_key *key,
                     struct reader_state_list *list, struct error *err);
 };
@@ -200,8 +202,8 @@ static inline bool MUST_CHECK store_offset_leave(struct store *store, const stru
 }
 
 /* Moves a lane, forth or back; its owner is overtaken, and its parked keys are forgotten: from the
- * new position on, the lane is delivered as the stream has it. Writes down who did it. In a store, a
- * position before the first event of the lane means that one; a sink does not know the stream
+ * new position on, the lane is delivered as the stream has it. Writes down who did it. In a store,
+ * a position before the first event of the lane means that one; a sink does not know the stream
  * (engine/lanes/offset_reset.h moves both). */
 static inline bool MUST_CHECK store_offset_seek(struct store *store, const struct offset_seek *seek,
                                                 bool *found, struct error *err)
@@ -217,6 +219,15 @@ static inline bool MUST_CHECK store_offset_tell(struct store *store, const struc
 {
     assert(store->state == STORE_WRITING);
     return store->offset->tell(store, tell, err);
+}
+
+/* Keeps the owner of a lane, whoever it is, from saving until this transaction ends: nobody else
+ * writes what belongs to the lane meanwhile. */
+static inline bool MUST_CHECK store_offset_hold(struct store *store, const struct offset_key *key,
+                                                int64_t lane, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->offset->hold(store, key, lane, err);
 }
 
 static inline bool MUST_CHECK store_offset_states(struct store *store, struct arena *arena,

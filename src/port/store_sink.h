@@ -15,6 +15,7 @@
  *      store_sink_inbox()     remembers events, and returns which of them are new
  *      store_sink_row()       one key: which version is there?
  *      store_sink_scan()      keys and versions in order, a page at a time
+ *      store_sink_forget()    a key that the table should not know
  *
  *      store_sink_copy()      empty copies beside the live tables, "NAME__new"
  *      store_sink_swap()      the copies become the live tables, these become "NAME__old"
@@ -211,6 +212,8 @@ struct store_sink_ops {
                 const struct sink_key *key, struct sink_seen *seen, bool *found, struct error *err);
     bool (*scan)(struct store *sink, struct arena *arena, const struct sink_tables *tables,
                  const struct sink_scan *scan, struct sink_page *page, struct error *err);
+    bool (*forget)(struct store *sink, const struct sink_tables *tables, size_t table,
+                   const struct sink_key *key, struct error *err);
     bool (*copy)(struct store *sink, struct arena *arena, const struct projection_spec *spec,
                  struct error *err);
     bool (*swap)(struct store *sink, struct arena *arena, const struct projection_spec *spec,
@@ -327,6 +330,17 @@ static inline bool MUST_CHECK store_sink_scan(struct store *sink, struct arena *
                                               struct error *err)
 {
     return sink->sink->scan(sink, arena, tables, scan, page, err);
+}
+
+/* Removes the row of a key, its children and what is remembered of it, whatever the version: the
+ * next write is the first one of the key. Part of the caller's transaction, which keeps others from
+ * writing the key (store_offset_hold). */
+static inline bool MUST_CHECK store_sink_forget(struct store *sink,
+                                                const struct sink_tables *tables, size_t table,
+                                                const struct sink_key *key, struct error *err)
+{
+    assert(sink->state == STORE_WRITING);
+    return sink->sink->forget(sink, tables, table, key, err);
 }
 
 /* Makes empty copies of the tables, also of keys without a row; drops those that are there. All

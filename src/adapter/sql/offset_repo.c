@@ -427,7 +427,22 @@ static bool offset_readers(struct store *store, struct arena *arena, const struc
            error_wrap(err, "list readers of %.*s", STR_ARG(key->subscription));
 }
 
+static const char HOLD[] = "SELECT lane FROM ing_offset WHERE " OF_KEY " AND lane = :lane{lock}";
+
+static bool offset_hold(struct store *store, const struct offset_key *key, int64_t lane,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, HOLD);
+    int64_t ignored;
+
+    bind_key(st, key);
+    bind_i64(st, ":lane", lane);
+    return rows_only_i64(&st->rows, &ignored, err) ||
+           error_wrap(err, "hold lane %" PRId64 " of %.*s", lane, STR_ARG(key->subscription));
+}
+
 const struct store_offset_ops SQL_OFFSET = {
+    .hold = offset_hold,
     .attend = offset_attend,
     .claim = offset_claim,
     .save = offset_save,

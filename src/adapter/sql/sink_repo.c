@@ -186,6 +186,39 @@ static bool sink_scan(struct store *sink, struct arena *arena, const struct sink
            error_wrap(err, "table %.*s", STR_ARG(texts->table->name));
 }
 
+/* ---- forgetting ---- */
+
+/* The statement's own guard is met by every version. */
+static bool delete_key(struct store *sink, const struct sink_texts *texts, const char *text,
+                       bool with_version, const struct sink_key *key, struct error *err)
+{
+    struct statement *st = statement_of(sink, text);
+
+    if (texts->table->type_column.len > 0)
+        cell_text(st, "@type", key->aggregate_type);
+    cell_text(st, "@id", key->aggregate_id);
+    if (with_version)
+        cell_i64(st, "@version", INT64_MAX);
+    if (text != texts->erase || texts->table->child_count == 0)
+        return statement_run(st, NULL, err);
+    while (rows_next(&st->rows)) /* the key that was there */
+        rows_skip(&st->rows, texts->table->type_column.len > 0 ? 2 : 1);
+    return rows_finish(&st->rows, err);
+}
+
+static bool sink_forget(struct store *sink, const struct sink_tables *tables, size_t table,
+                        const struct sink_key *key, struct error *err)
+{
+    const struct sink_texts *texts = &tables->items[table];
+    bool ok = true;
+
+    for (size_t i = 0; i < texts->table->child_count && ok; i++)
+        ok = delete_key(sink, texts, texts->children[i].clear, false, key, err);
+    return (ok && delete_key(sink, texts, texts->erase, true, key, err) &&
+            (!texts->has_gone || delete_key(sink, texts, texts->gone_forget, true, key, err))) ||
+           error_wrap(err, "table %.*s", STR_ARG(texts->table->name));
+}
+
 const struct store_sink_ops SQL_SINK = {
     .plan = sink_plan,
     .set_up = sink_set_up,
@@ -199,6 +232,7 @@ const struct store_sink_ops SQL_SINK = {
     .inbox_prune = sink_inbox_prune,
     .row = sink_row,
     .scan = sink_scan,
+    .forget = sink_forget,
     .copy = sink_copy,
     .swap = sink_swap,
     .swap_back = sink_swap_back,

@@ -240,7 +240,8 @@ static void moved_past(const struct site *site)
     not_relayed(site);
     run_ok(RUN("patra", "outbox", "pause", "hook", "--reason", "a test", "--store", site->store));
     run_ok(RUN("patra", "publish", "--once", "--store", site->store));
-    run_ok(RUN("patra", "outbox", "seek", "hook", "--to", "latest", "--store", site->store));
+    run_ok(RUN("patra", "offset", "reset", "hook", "--to", "latest", "--reason", "a test", "--yes",
+               "--store", site->store));
     run_ok(RUN("patra", "outbox", "resume", "hook", "--store", site->store));
 }
 

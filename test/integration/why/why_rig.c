@@ -240,6 +240,7 @@ void why_projection(struct store *store, const char *more, const char *from)
     struct sink_plan plan;
     struct error err = { 0 };
 
+    why_sql("DROP TABLE IF EXISTS shelf"); /* the database may have been another test's */
     fault_list_init(&faults, arena);
     if (!projection_read(arena, file, &faults, &spec))
         REQUIRE(fault_list_ok(&faults, &err), err.text);
