@@ -245,6 +245,35 @@ static void moved_past(const struct site *site)
     run_ok(RUN("patra", "outbox", "resume", "hook", "--store", site->store));
 }
 
+static const char SHELF[] = "projection: shelf\n"
+                            "tables:\n"
+                            "  shelf:\n"
+                            "    columns: { title: { path: $.fields.title } }\n"
+                            "    from: [{ aggregates: [" SOURCE "/list] }]\n";
+
+static void not_applied_yet(const struct site *site)
+{
+    char path[TEXT];
+    FILE *file;
+
+    fetch(site);
+    (void)snprintf(path, sizeof(path), "%s/shelf.yaml", test_folder());
+    file = fopen(path, "w");
+    REQUIRE(file != NULL && fputs(SHELF, file) >= 0 && fclose(file) == 0, path);
+    run_ok(RUN("patra", "projection", "apply", path, "--store", site->store));
+    run_ok(RUN("patra", "publish", "--once", "--store", site->store));
+}
+
+static void row_lost(const struct site *site)
+{
+    char sql[TEXT];
+
+    not_applied_yet(site);
+    run_ok(RUN("patra", "consume", "shelf", "--once", "--store", site->store));
+    (void)snprintf(sql, sizeof(sql), "DELETE FROM shelf WHERE id = '%s'", site->id);
+    sql_run(site->store, sql);
+}
+
 static const struct {
     const char *label;
     void (*plant)(const struct site *site);
@@ -267,6 +296,8 @@ static const struct {
     { "given up", given_up, "subscription.dead" },
     { "relay begins later", begins_later, "subscription.earlier" },
     { "moved past it", moved_past, "subscription.skipped" },
+    { "not applied to a table", not_applied_yet, "subscription.idle" },
+    { "its row was lost", row_lost, "projection.absent" },
 };
 
 static int answer(void *context, const struct hook_request *request, const char **headers)
@@ -318,7 +349,9 @@ static void heal_all(const char *(*new_store)(void))
         site.store = new_store();
         cases[i].plant(&site);
         (void)heal(&site, cases[i].reason, cases[i].label);
-        has_relay = sql_number(site.store, "SELECT count(*) FROM ing_subscription") > 0;
+        has_relay =
+            sql_number(site.store,
+                       "SELECT count(*) FROM ing_subscription WHERE kind_code = 'RELAY'") > 0;
         CHECK(!has_relay || has_received(&site, before), cases[i].label);
     }
     hook_server_end(site.hook);
