@@ -27,7 +27,7 @@
  *
  * A repair delivers the newest event of a key again, in a transaction that holds its lane. A key
  * that is missing or stale passes the version guard; what is extra or revived is forgotten first. A
- * key whose event was removed from the outbox cannot be repaired so: that is told.
+ * key whose event was removed from the outbox cannot be repaired so, and the result says that.
  */
 #ifndef PATRA_ENGINE_AUDIT_AUDIT_H
 #define PATRA_ENGINE_AUDIT_AUDIT_H

@@ -55,7 +55,7 @@ static bool read_records(struct audit_side *side, struct arena *arena, struct er
                                        .is_gone = list.items[i].is_deleted };
     side->items = items;
     side->count = list.count;
-    if (list.count < PAGE_KEYS) { /* of this type; the next one begins anew */
+    if (list.count < PAGE_KEYS) { /* of this type; the next one begins at its first id */
         side->type++;
         side->is_last = side->type == side->types->count;
     }

@@ -248,6 +248,7 @@ static void moved_past(const struct site *site)
 static const char SHELF[] = "projection: shelf\n"
                             "tables:\n"
                             "  shelf:\n"
+                            "    key: { type: none, id: id }\n"
                             "    columns: { title: { path: $.fields.title } }\n"
                             "    from: [{ aggregates: [" SOURCE "/list] }]\n";
 
