@@ -8,22 +8,18 @@
  * chooses one.
  */
 #include <inttypes.h>
-#include <libpq-fe.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "adapter/store_open.h"
 #include "base/instant.h"
 #include "engine/plan/plan.h"
 #include "engine/source/source_store.h"
-#include "postgres.h"
+#include "fill.h"
 #include "view/why.h"
 
-enum { ARENA_MAX = 256 << 20, ASKED = 200, SQL_BYTES = 4096, RECORDS = 200000 };
+enum { ARENA_MAX = 256 << 20, ASKED = 200, RECORDS = 200000 };
 
 #define NOW_US (INT64_C(1767225600) * US_PER_SECOND)
 #define DAYS 10000
@@ -42,82 +38,6 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* ---- SQL of the bench's own ---- */
-
-struct bench {
-    const char *dsn;
-    bool is_sqlite;
-    sqlite3 *sqlite;
-    PGconn *postgres;
-    int64_t records;
-};
-
-static void run(const struct bench *bench, const char *sql)
-{
-    PGresult *result;
-    char *text;
-
-    if (bench->is_sqlite) {
-        if (sqlite3_exec(bench->sqlite, sql, NULL, NULL, &text) != SQLITE_OK)
-            die(text);
-        return;
-    }
-    result = PQexec(bench->postgres, sql);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK)
-        die(PQerrorMessage(bench->postgres));
-    PQclear(result);
-}
-
-/* {series} is FROM the numbers n from 1 to `count`, {at X} an instant of microseconds, {uuid} one
- * of n, {bytes} an empty object. */
-static void run_for(const struct bench *bench, const char *sql, int64_t count)
-{
-    static const struct {
-        const char *word, *sqlite, *postgres;
-    } words[] = {
-        { "{series}",
-          "FROM (WITH RECURSIVE g(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM g WHERE n < %s)"
-          " SELECT n FROM g) AS g",
-          "FROM generate_series(1::bigint, %s) AS g(n)" },
-        { "{at ", "((", "(timestamptz 'epoch' + interval '1 microsecond' * (" },
-        { "{uuid}", "'00000000-0000-7000-8000-' || printf('%012d', n)",
-          "('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid" },
-        { "{bytes}", "CAST('{\"fields\":{}}' AS BLOB)", "'{\"fields\":{}}'::bytea" },
-        { "{json}", "'{}'", "'{}'" },
-        { "{no}", "0", "false" },
-        { "{yes}", "1", "true" },
-        { "}", "))", "))" },
-    };
-    char number[32], out[SQL_BYTES];
-    size_t len = 0;
-
-    (void)snprintf(number, sizeof(number), "%" PRId64, count);
-    while (*sql != '\0') {
-        size_t i = 0;
-
-        while (i < sizeof(words) / sizeof(words[0]) &&
-               strncmp(sql, words[i].word, strlen(words[i].word)) != 0)
-            i++;
-        if (i == sizeof(words) / sizeof(words[0])) {
-            out[len++] = *sql++;
-            continue;
-        }
-        for (const char *p = bench->is_sqlite ? words[i].sqlite : words[i].postgres; *p != '\0';
-             p++) {
-            if (p[0] == '%' && p[1] == 's') {
-                memcpy(out + len, number, strlen(number));
-                len += strlen(number);
-                p++;
-            } else {
-                out[len++] = *p;
-            }
-        }
-        sql += strlen(words[i].word);
-    }
-    out[len] = '\0';
-    run(bench, out);
-}
-
 /* ---- the store ---- */
 
 static struct str read_source(struct arena *arena)
@@ -133,6 +53,11 @@ static struct str read_source(struct arena *arena)
     (void)fclose(file);
     return (struct str){ text, len };
 }
+
+struct bench {
+    struct fill *fill;
+    int64_t records;
+};
 
 static void plan(struct store *store)
 {
@@ -178,53 +103,56 @@ static void fill(const struct bench *bench)
 {
     const int64_t n = bench->records;
 
-    run(bench, "UPDATE ing_task SET status_code = 'SUCCEEDED', finished_at = created_at");
-    run(bench, "INSERT INTO ing_task_run (task_id, attempt_no, provenance_code, operation_code,"
-               " lease_owner, lease_epoch, status_code, stats, error, started_at, finished_at,"
-               " updated_at) SELECT id, 1, 'daily', 'BACKFILL', 'w', 1, 'SUCCEEDED', '{}', '',"
-               " created_at, created_at, created_at FROM ing_task ORDER BY id");
-    run_for(bench,
-            "INSERT INTO ing_record (id, provenance_code, endpoint_name, provider_id, updated_at,"
-            " version, deleted, content_hash, expr_hash, observed_at, checked_at, created_at,"
-            " batch_id) SELECT n, 'daily', 'works', 'w' || n,"
-            " {at 1767225600000000 - (n * 7919 % 10000) * 86400000000 - 1}, 1, {no}, 'h', 'e',"
-            " {at 1767225600000000}, {at 1767225600000001}, {at 1767225600000001},"
-            " (n - 1) / 500 + 1 {series}",
-            n);
-    run_for(bench, "INSERT INTO ing_record_content (record_id, payload) SELECT n, {bytes} {series}",
-            n);
-    run_for(bench,
-            "INSERT INTO ing_outbox (record_id, version, batch_id, occurred_at, event_id, lane,"
-            " schema_version, event_type, body) SELECT n, 1, (n - 1) / 500 + 1,"
-            " {at 1767225600000001}, {uuid}, n * 7919 % 64, 1, 'RecordCreated', {bytes} {series}",
-            n);
-    run(bench, bench->is_sqlite ? STREAM_SQLITE : STREAM_POSTGRES);
-    run(bench, "UPDATE ing_stream_head SET cursor_id = (SELECT max(id) FROM ing_outbox),"
-               " horizon_id = (SELECT max(id) FROM ing_outbox)");
-    run_for(
-        bench,
+    fill_run(bench->fill,
+             "UPDATE ing_task SET status_code = 'SUCCEEDED', finished_at = created_at");
+    fill_run(bench->fill,
+             "INSERT INTO ing_task_run (task_id, attempt_no, provenance_code, operation_code,"
+             " lease_owner, lease_epoch, status_code, stats, error, started_at, finished_at,"
+             " updated_at) SELECT id, 1, 'daily', 'BACKFILL', 'w', 1, 'SUCCEEDED', '{}', '',"
+             " created_at, created_at, created_at FROM ing_task ORDER BY id");
+    fill_rows(bench->fill,
+              "INSERT INTO ing_record (id, provenance_code, endpoint_name, provider_id, updated_at,"
+              " version, deleted, content_hash, expr_hash, observed_at, checked_at, created_at,"
+              " batch_id) SELECT n, 'daily', 'works', 'w' || n,"
+              " {at 1767225600000000 - (n * 7919 % 10000) * 86400000000 - 1}, 1, {no}, 'h', 'e',"
+              " {at 1767225600000000}, {at 1767225600000001}, {at 1767225600000001},"
+              " (n - 1) / 500 + 1 {series}",
+              n);
+    fill_rows(bench->fill,
+              "INSERT INTO ing_record_content (record_id, payload) SELECT n, {bytes} {series}", n);
+    fill_rows(bench->fill,
+              "INSERT INTO ing_outbox (record_id, version, batch_id, occurred_at, event_id, lane,"
+              " schema_version, event_type, body) SELECT n, 1, (n - 1) / 500 + 1,"
+              " {at 1767225600000001}, {uuid}, n * 7919 % 64, 1, 'RecordCreated', {bytes} {series}",
+              n);
+    fill_run(bench->fill, bench->fill->is_sqlite ? STREAM_SQLITE : STREAM_POSTGRES);
+    fill_run(bench->fill, "UPDATE ing_stream_head SET cursor_id = (SELECT max(id) FROM ing_outbox),"
+                          " horizon_id = (SELECT max(id) FROM ing_outbox)");
+    fill_rows(
+        bench->fill,
         "INSERT INTO ing_task_run_batch (run_id, task_id, slice_id, plan_id, batch_no, expr_hash,"
         " idempotent_key, status_code, request_digest, response_digest, stats, has_next,"
         " created_at) SELECT n % 9000 + 1, n % 9000 + 1, n % 9000 + 1, 1, n, 'e', 'k' || n,"
         " 'SUCCEEDED', {json}, {json}, {json}, {no}, {at 1767225600000001} {series}",
         n / 500 + 1);
-    run_for(bench,
-            "INSERT INTO ing_listed_id (task_id, position, provider_id)"
-            " SELECT n % 9000 + 1, n, 'w' || n {series}",
-            n);
-    run_for(
-        bench,
+    fill_rows(bench->fill,
+              "INSERT INTO ing_listed_id (task_id, position, provider_id)"
+              " SELECT n % 9000 + 1, n, 'w' || n {series}",
+              n);
+    fill_rows(
+        bench->fill,
         "INSERT INTO ing_signal (provenance_code, endpoint_name, provider_id, reason, created_by,"
         " created_at) SELECT 'daily', 'works', 'm' || (n * 100), 'missing', 'executor',"
         " {at 1767225600000001} {series}",
         n / 100);
-    run_for(bench,
-            "INSERT INTO ing_quarantine (provenance_code, endpoint_name, provider_id, reason_code,"
-            " detail, batch_position, observed_at, created_at, payload)"
-            " SELECT 'daily', 'works', 'm' || (n * 100 + 50), 'date.syntax', '', 0,"
-            " {at 1767225600000001}, {at 1767225600000001}, {bytes} {series}",
-            n / 100);
-    run(bench, bench->is_sqlite ? "ANALYZE" : "VACUUM ANALYZE");
+    fill_rows(
+        bench->fill,
+        "INSERT INTO ing_quarantine (provenance_code, endpoint_name, provider_id, reason_code,"
+        " detail, batch_position, observed_at, created_at, payload)"
+        " SELECT 'daily', 'works', 'm' || (n * 100 + 50), 'date.syntax', '', 0,"
+        " {at 1767225600000001}, {at 1767225600000001}, {bytes} {series}",
+        n / 100);
+    fill_run(bench->fill, bench->fill->is_sqlite ? "ANALYZE" : "VACUUM ANALYZE");
 }
 
 /* ---- asking ---- */
@@ -265,78 +193,40 @@ static void ask(struct store *store, const struct bench *bench, const char *labe
     printf("  %-34s P50 %7.2f ms   P95 %7.2f ms\n", label, took[ASKED / 2], took[ASKED * 95 / 100]);
 }
 
-static void measure(struct bench *bench)
+static void measure(struct fill *filling, int64_t records)
 {
+    struct bench bench = { filling, records };
     struct store *store = NULL;
     struct error err = { 0 };
     double from;
 
-    if (!store_open(str_of(bench->dsn), &(struct store_options){ .create = true }, &store, &err))
+    if (!store_open(str_of(filling->dsn), &(struct store_options){ .create = true }, &store, &err))
         die(err.text);
     plan(store);
     from = now_ms();
-    fill(bench);
-    printf("%s, %" PRId64 " records, made in %.0f s\n", bench->is_sqlite ? "SQLite" : "PostgreSQL",
-           bench->records, (now_ms() - from) / 1e3);
-    ask(store, bench, "a record that is there", 'w', false);
-    ask(store, bench, "an id that is not there", 'm', false);
-    ask(store, bench, "an id that is not there, with date", 'm', true);
+    fill(&bench);
+    printf("%s, %" PRId64 " records, made in %.0f s\n",
+           filling->is_sqlite ? "SQLite" : "PostgreSQL", records, (now_ms() - from) / 1e3);
+    ask(store, &bench, "a record that is there", 'w', false);
+    ask(store, &bench, "an id that is not there", 'm', false);
+    ask(store, &bench, "an id that is not there, with date", 'm', true);
     store_close(store);
-}
-
-static void bench_sqlite(int64_t records)
-{
-    struct bench bench = { .is_sqlite = true, .records = records };
-    char path[] = "/tmp/bench_why.XXXXXX", other[64];
-
-    if (mkdtemp(path) == NULL)
-        die("a folder");
-    (void)snprintf(other, sizeof(other), "%s/why.db", path);
-    bench.dsn = other;
-    if (sqlite3_open(other, &bench.sqlite) != SQLITE_OK)
-        die("open");
-    run(&bench, "PRAGMA journal_mode = WAL");
-    run(&bench, "PRAGMA synchronous = OFF");
-    measure(&bench);
-    (void)sqlite3_close(bench.sqlite);
-    (void)unlink(other);
-    (void)snprintf(other, sizeof(other), "%s/why.db-wal", path);
-    (void)unlink(other);
-    (void)snprintf(other, sizeof(other), "%s/why.db-shm", path);
-    (void)unlink(other);
-    (void)rmdir(path);
-}
-
-static void bench_postgres(int64_t records)
-{
-    struct bench bench = { .records = records };
-    struct error err = { 0 };
-
-    bench.dsn = postgres_new_database(&err);
-    if (bench.dsn == NULL && err.level == ERROR_NONE) {
-        printf("PostgreSQL 15 is not installed\n");
-        return;
-    }
-    if (bench.dsn == NULL)
-        die(err.text);
-    bench.postgres = PQconnectdb(bench.dsn);
-    if (PQstatus(bench.postgres) != CONNECTION_OK)
-        die(PQerrorMessage(bench.postgres));
-    measure(&bench);
-    PQfinish(bench.postgres);
 }
 
 int main(int argc, char **argv)
 {
     const char *text = getenv("PATRA_WHY_RECORDS");
     const int64_t records = text != NULL ? strtoll(text, NULL, 10) : RECORDS;
-    const char *only = argc > 1 ? argv[1] : "";
 
     if (records < 1000)
         die("PATRA_WHY_RECORDS: at least 1000");
-    if (strcmp(only, "postgres") != 0)
-        bench_sqlite(records);
-    if (strcmp(only, "sqlite") != 0)
-        bench_postgres(records);
+    for (int i = 0; i < 2; i++) {
+        struct fill filling;
+
+        if (!fill_begin(&filling, i == 0, argc > 1 ? argv[1] : ""))
+            continue;
+        measure(&filling, records);
+        fill_end(&filling);
+    }
     return 0;
 }

@@ -64,7 +64,7 @@ struct trace_request {
 struct trace_event {
     struct outbox_event event;
     int64_t id;           /* of its row */
-    int64_t pos;          /* in its lane; 0: not in the stream */
+    int64_t pos;          /* in its lane; 0: not in the stream, or so late that it was not found */
     int64_t sequenced_us; /* when it came there */
 };
 

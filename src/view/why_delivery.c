@@ -138,7 +138,7 @@ static bool judge_place(const struct view_reader *reader, const struct view_why 
         delivery->state = WHY_NOT_PLACED;
         return true;
     }
-    if (event == NULL)
+    if (event == NULL || event->pos == 0)
         return judge_passed(reader, why, home, delivery, err);
     if (!store_trace_offset(home->store, &home->key, event->event.lane, &pos, err))
         return false;
@@ -190,8 +190,7 @@ bool why_deliveries_read(const struct view_reader *reader, struct view_sinks *si
 {
     struct subscription_list subscriptions;
 
-    if (!store_trace_sequencer(reader->store, reader->arena, &why->sequencer, err) ||
-        !store_subscription_list(reader->store, reader->arena, &subscriptions, err))
+    if (!store_subscription_list(reader->store, reader->arena, &subscriptions, err))
         return false;
     why->has_sequencer =
         why->sequencer.owner.len > 0 && why->sequencer.leased_until_us > why->now_us;

@@ -81,13 +81,13 @@ static bool add_version(const struct view_reader *reader, struct view_why *why,
                                 &version->request, &version->has_request, err));
 }
 
-/* An event that is gone was read by everybody before it went. */
+/* An event that is gone was read by everybody before it went; one up to the horizon is in the
+ * stream, also where its position was not found. */
 static bool is_in_stream(const struct view_why *why)
 {
-    const struct why_version *newest = why->versions.items;
+    const struct trace_event *newest = why_newest_event(why);
 
-    return why->versions.count == 0 || newest->event.event.version < why->record.version ||
-           newest->event.pos > 0;
+    return newest == NULL || newest->pos > 0 || newest->id <= why->sequencer.horizon_id;
 }
 
 /* A version is observed before it is written, and checked when it is. Who confirms it later moves
@@ -106,7 +106,8 @@ bool why_versions_read(const struct view_reader *reader, struct view_why *why, s
 {
     struct trace_event_list events;
 
-    if (!store_trace_events(reader->store, reader->arena, why->record.id, WHY_ROWS_MAX, &events,
+    if (!store_trace_sequencer(reader->store, reader->arena, &why->sequencer, err) ||
+        !store_trace_events(reader->store, reader->arena, why->record.id, WHY_ROWS_MAX, &events,
                             err))
         return false;
     for (size_t i = 0; i < events.count; i++) {

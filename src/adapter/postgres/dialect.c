@@ -148,12 +148,14 @@ const struct dialect POSTGRES_DIALECT = {
              "   WHERE p.first_pos + e.n - 1 > @pos AND p.first_pos + e.n - 1 <= @pos + :many"
              "  OFFSET 0) AS s"
              " CROSS JOIN LATERAL (SELECT * FROM ing_outbox WHERE id = s.outbox_id LIMIT 1) AS o"),
-        /* The first part that reaches to the id has it, or, if it was late, one soon after. */
+        /* The first part that reaches to the id has it, or, if it was late, one soon after. The
+         * limit keeps the server from reading all parts of the lane before it sorts them. */
         [WORD_EVENT_PLACE] =
             ("LEFT JOIN LATERAL"
              " (SELECT t.first_pos + array_position(t.outbox_ids, o.id) - 1 AS pos, t.sequenced_at"
-             "    FROM ing_stream AS t WHERE t.last_id >= o.id AND t.lane = o.lane"
-             "     AND o.id = ANY (t.outbox_ids) ORDER BY t.last_id LIMIT 1) AS s ON TRUE"),
+             "    FROM (SELECT * FROM ing_stream AS p WHERE p.lane = o.lane AND p.last_id >= o.id"
+             "           ORDER BY p.last_id LIMIT 200) AS t"
+             "   WHERE o.id = ANY (t.outbox_ids) ORDER BY t.last_id LIMIT 1) AS s ON TRUE"),
         /* One by one, by their keys: or the server would read whole tables for some hundred rows. */
         [WORD_EVENT_JOINS] =
             ("LEFT JOIN LATERAL (SELECT provenance_code, endpoint_name, provider_id"

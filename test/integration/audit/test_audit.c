@@ -15,7 +15,7 @@
 #include "seeded_random.h"
 #include "spec/projection.h"
 
-enum { RECORDS = 300, SQL_MAX = 1024 };
+enum { RECORDS = 200, SQL_MAX = 1024 };
 
 enum fate { AS_IT_IS, MISSING, STALE, REVIVED, GONE, BEHIND_STREAM, BEHIND_OFFSET, PARKED };
 
@@ -445,7 +445,7 @@ static void check_round(uint64_t seed, bool erases)
 
 TEST(planted_differences_are_named_and_repaired_and_nothing_else)
 {
-    const int rounds = contract_rounds(4);
+    const int rounds = contract_rounds(2);
 
     for (int i = 0; i < rounds; i++) {
         check_round((uint64_t)(2 * i), false);
