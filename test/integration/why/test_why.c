@@ -781,3 +781,69 @@ TEST(a_situation_has_its_first_missing_step_and_command)
     }
     contract_end();
 }
+
+/* ---- what the page shows ---- */
+
+TEST(a_version_shows_what_changed_and_where_its_event_is)
+{
+    struct store *store = why_store();
+    const struct why_version *newest;
+    struct view_why why;
+
+    sequenced(store);
+    why = why_ask(store, "demo", WHY_ID, NULL);
+    REQUIRE(why.versions.count == 2, "both versions");
+    newest = &why.versions.items[0];
+    CHECK_EQ(newest->event.event.version, 2, "the newest first");
+    CHECK_EQ(newest->event.pos, 2, "its place in the lane");
+    CHECK_EQ(why.versions.items[1].event.pos, 1, "and of the one before");
+    REQUIRE(newest->has_before && newest->changed.count == 1, "one field changed");
+    CHECK_STR(newest->changed.items[0], STR("title"), "which");
+    CHECK(newest->is_same_date, "without a new date");
+    CHECK(!why.versions.items[1].has_before, "nothing is before the first");
+    CHECK(why.has_date && why.date_us == at(WHY_DATE), "the record's own date");
+    store_close(store);
+    contract_end();
+}
+
+TEST(a_source_that_does_not_exist_is_a_finding_and_an_endpoint_an_error)
+{
+    struct store *store = why_store();
+    const struct view_reader reader = { .store = store,
+                                        .arena = contract_arena(),
+                                        .now_us = NOW_US };
+    const struct view_why_query query = { .key = { STR("demo"), STR("elsewhere"), STR(WHY_ID) } };
+    struct error err = { 0 };
+    struct view_why why;
+
+    why = why_ask(store, "nowhere", WHY_ID, NULL);
+    REQUIRE(why.findings.count == 1, "one");
+    CHECK_STR(why.findings.items[0].reason, STR("source.unknown"), "not applied");
+    CHECK_STR(why.findings.items[0].command, STR("patra source apply sources/nowhere.yaml"), "how");
+    CHECK(!view_why(&reader, &query, &why, &err), "no operation fetches these");
+    CHECK_STR(str_of(err.code), STR("why.endpoint"), "says so");
+    store_close(store);
+    contract_end();
+}
+
+/* All that is missing is named, in the order of the way. */
+TEST(findings_are_in_the_order_of_the_way)
+{
+    struct store *store = why_store();
+    struct view_why why;
+
+    newer_is_bad(store);
+    why_put(store, &SECOND);
+    why_relay(store, "");
+    why = why_ask(store, "demo", WHY_ID, NULL);
+    REQUIRE(why.findings.count == 2, "quarantine and stream");
+    CHECK_STR(why.findings.items[0].reason, STR("quarantine.open"), "first");
+    CHECK_STR(why.findings.items[1].reason, STR("stream.idle"), "then");
+    CHECK(!view_why_is_there(&why), "not everywhere");
+    why_sequence(store);
+    why = why_ask(store, "demo", WHY_ID, NULL);
+    REQUIRE(why.findings.count == 2, "quarantine and subscription");
+    CHECK_STR(why.findings.items[1].reason, STR("subscription.idle"), "later");
+    store_close(store);
+    contract_end();
+}
