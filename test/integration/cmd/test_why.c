@@ -252,16 +252,23 @@ static const char SHELF[] = "projection: shelf\n"
                             "    columns: { title: { path: $.fields.title } }\n"
                             "    from: [{ aggregates: [" SOURCE "/list] }]\n";
 
-static void not_applied_yet(const struct site *site)
+/* `more` are lines of its file. */
+static void add_projection(const struct site *site, const char *more)
 {
     char path[TEXT];
     FILE *file;
 
-    fetch(site);
     (void)snprintf(path, sizeof(path), "%s/shelf.yaml", test_folder());
     file = fopen(path, "w");
-    REQUIRE(file != NULL && fputs(SHELF, file) >= 0 && fclose(file) == 0, path);
+    REQUIRE(file != NULL && fputs(SHELF, file) >= 0 && fputs(more, file) >= 0, path);
+    REQUIRE(fclose(file) == 0, path);
     run_ok(RUN("patra", "projection", "apply", path, "--store", site->store));
+}
+
+static void not_applied_yet(const struct site *site)
+{
+    fetch(site);
+    add_projection(site, "");
     run_ok(RUN("patra", "publish", "--once", "--store", site->store));
 }
 
@@ -402,5 +409,48 @@ TEST(why_shows_the_way_of_a_record)
         "no such endpoint");
     CHECK_EQ(RUN("patra", "why", SOURCE, site.id, "--date", "soon", "--store", site.store).code, 2,
              "no date");
+    sim_stop(&sim);
+}
+
+/* The tables are in another database than the store. */
+TEST(audit_names_and_repairs_what_differs_in_another_database)
+{
+    struct sim sim = SIM_SOURCE_START("--records", "600");
+    struct site site = { .sim = &sim, .store = cli_sqlite("audited") };
+    char other[TEXT], line[2 * TEXT], sql[TEXT];
+    struct run run;
+
+    (void)snprintf(other, sizeof(other), "%s/other.db", test_folder());
+    (void)snprintf(line, sizeof(line), "database: %s\n", other);
+    choose(&site, site.store);
+    add_projection(&site, line);
+    run_ok(RUN("patra", "publish", "--once", "--store", site.store));
+    run = RUN("patra", "audit", "--json", "--store", site.store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(cli_number(run.out, "0.keys") > 0, "all records");
+    CHECK_EQ(cli_number(run.out, "0.behind"), cli_number(run.out, "0.keys"), "none is applied");
+    run_ok(RUN("patra", "consume", "shelf", "--once", "--store", site.store));
+    run = RUN("patra", "audit", "shelf", "--store", site.store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(cli_has(run.out, " keys, 0 differ, 0 not applied yet\n"), run.out.data);
+    (void)snprintf(sql, sizeof(sql), "DELETE FROM shelf WHERE id = '%s'", site.id);
+    sql_run(other, sql);
+    sql_run(other, "INSERT INTO shelf (id, version, deleted) VALUES ('nobody', 1, 0)");
+    run = RUN("patra", "why", SOURCE, site.id, "--json", "--store", site.store);
+    CHECK_STR(cli_value(run.out, "missing.0.reason"), STR("projection.absent"), "why says so");
+    run = RUN("patra", "audit", "shelf", "--store", site.store);
+    CHECK_EQ(run.code, 1, "something differs");
+    CHECK(cli_has(run.out, " keys, 2 differ, "), run.out.data);
+    CHECK(cli_has(run.out, "missing") && cli_has(run.out, site.id), run.out.data);
+    CHECK(cli_has(run.out, "extra") && cli_has(run.out, "nobody"), run.out.data);
+    run = RUN("patra", "audit", "shelf", "--repair", "--json", "--store", site.store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK_EQ(cli_number(run.out, "0.repaired"), 2, "both");
+    CHECK_EQ(sql_number(other, "SELECT count(*) FROM shelf WHERE id = 'nobody'"), 0, "removed");
+    (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM shelf WHERE id = '%s'", site.id);
+    CHECK_EQ(sql_number(other, sql), 1, "there again");
+    CHECK_EQ(RUN("patra", "audit", "--store", site.store).code, 0, "nothing differs");
+    CHECK_EQ(RUN("patra", "why", SOURCE, site.id, "--store", site.store).code, 0, "it is there");
+    CHECK_EQ(RUN("patra", "audit", "nothing", "--store", site.store).code, 4, "no such projection");
     sim_stop(&sim);
 }
