@@ -29,7 +29,7 @@ static bool audit_within(const struct audit_request *request, const struct proje
 {
     if (!audit_projection(request, arena, &audited->result, err) ||
         (repairs &&
-         !audit_repair(request, projection->projector, &audited->result.differences, err)))
+         !audit_repair(request, projection->projector, arena, &audited->result.differences, err)))
         return false;
     for (size_t i = 0; i < audited->result.differences.count; i++)
         audited->repaired += audited->result.differences.items[i].is_repaired;
@@ -90,6 +90,7 @@ static bool print_differences(struct session *session, const struct audited *aud
                                             STR_ARG(difference->key.aggregate_id)));
         if (difference->is_event_gone)
             columns_note(&columns, STR("its event was removed: patra projection rebuild"));
+        columns_note(&columns, difference->refused);
     }
     if (!columns_print(&columns, out, err))
         return false;
@@ -130,6 +131,8 @@ static void write_difference(struct json_writer *w, const struct audited *audite
     json_write_member_i64(w, STR("tableVersion"), difference->found);
     json_write_member_bool(w, STR("repaired"), difference->is_repaired);
     json_write_member_bool(w, STR("eventGone"), difference->is_event_gone);
+    if (difference->refused.len > 0)
+        json_write_member_str(w, STR("error"), difference->refused);
     json_write_end(w);
 }
 

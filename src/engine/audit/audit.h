@@ -47,6 +47,7 @@ struct audit_difference {
     int64_t found;  /* the table's; 0: none */
     bool is_repaired;
     bool is_event_gone; /* it cannot be delivered again */
+    struct str refused; /* why its event does not fit the table; empty: it was not refused */
 };
 
 struct audit_difference_list {
@@ -78,8 +79,10 @@ bool audit_projection(const struct audit_request *request, struct arena *arena,
                       struct audit_result *result, struct error *err) MUST_CHECK;
 
 /* Repairs what is in the list, each in a transaction of its own; what is as it should be by now
- * counts as repaired. */
+ * counts as repaired. An event that does not fit its table is left, and the rest is repaired. The
+ * arena holds what is added to the list. */
 bool audit_repair(const struct audit_request *request, const struct projector *projector,
-                  struct audit_difference_list *differences, struct error *err) MUST_CHECK;
+                  struct arena *arena, struct audit_difference_list *differences,
+                  struct error *err) MUST_CHECK;
 
 #endif

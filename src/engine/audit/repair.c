@@ -9,6 +9,7 @@
 struct repair {
     const struct audit_request *request;
     const struct projector *projector;
+    struct arena *result;
     struct arena arena; /* of one key */
 };
 
@@ -103,13 +104,16 @@ static bool repair_one(struct repair *repair, struct audit_difference *differenc
         return true;
     difference->is_repaired = false;
     store_rollback(sink);
-    return error_wrap(err, "repair %.*s", STR_ARG(difference->key.aggregate_id));
+    if (err->level != ERROR_DATA && err->level != ERROR_REQUEST)
+        return error_wrap(err, "repair %.*s", STR_ARG(difference->key.aggregate_id));
+    difference->refused = arena_copy(repair->result, str_of(err->text));
+    return !repair->result->failed || arena_error(repair->result, err);
 }
 
 bool audit_repair(const struct audit_request *request, const struct projector *projector,
-                  struct audit_difference_list *differences, struct error *err)
+                  struct arena *arena, struct audit_difference_list *differences, struct error *err)
 {
-    struct repair repair = { .request = request, .projector = projector };
+    struct repair repair = { .request = request, .projector = projector, .result = arena };
     bool ok = true;
 
     arena_init(&repair.arena, KEY_BYTES_MAX);
