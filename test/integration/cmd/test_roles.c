@@ -67,7 +67,7 @@ static void add_projection(const char *store)
     static const char TEXT[] = "projection: shelf\n"
                                "tables:\n"
                                "  item:\n"
-                               "    on_delete: erase\n"
+                               "    on_delete: remove\n"
                                "    columns: { title: $.fields.title }\n"
                                "    from: [ { aggregates: [ \"" SIM_SOURCE_NAME "/*\" ] } ]\n";
     char path[512];
