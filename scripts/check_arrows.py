@@ -74,6 +74,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'publish': {'wake', 'session'},
     'relay': {'message', 'wake', 'session'},
     'import': {'session'},
+    'rebuild': {'source', 'export', 'message', 'project'},
     'rederive': {'source', 'fetch', 'event'},
     'export': {'source', 'fetch'},
     'update': {'slice'},
