@@ -207,7 +207,7 @@ static void other_database(const char *store)
     CHECK_EQ(sql_number(sink, "SELECT count(*) FROM item"), records, "rows there");
     CHECK_EQ(sql_number(sink, "SELECT sum(version) FROM item"), versions, "of these versions");
     CHECK_EQ(sql_number(sink, APPLIED), sql_number(store, EVENTS), "with their offsets");
-    CHECK_EQ(lag(store), 0, "and the store was told");
+    CHECK_EQ(lag(store), 0, "and the store knows");
     run = RUN("patra", "offset", "reset", "shelf", "--to", "earliest", "--reason", "again", "--yes",
               "--store", store);
     done(run, 0);

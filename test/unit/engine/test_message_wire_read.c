@@ -1,4 +1,4 @@
-/* Tests: what wire.h makes is read back, in every form that is JSON; what a message lacks is told.
+/* Tests: what wire.h makes is read back, in every form that is JSON; what a message lacks is an error.
  */
 #include "engine/message/wire_read.h"
 
