@@ -165,6 +165,10 @@ static void at_fault(const char *store)
     CHECK(cli_has(run.out, "shelf"), run.out.data);
     run = RUN("patra", "outbox", "status", "--store", store);
     CHECK(cli_has(run.out, "patra outbox dead shelf"), run.out.data);
+    run = RUN("patra", "status", "--store", store);
+    CHECK_EQ(run.code, 1, "a person is needed");
+    CHECK(cli_has(run.out, "of shelf were given up: patra outbox dead shelf says why"),
+          run.out.data);
     done(RUN("patra", "projection", "apply",
              shelf(RETRY, "      shelf: { path: $.id, not_null: true }\n"), "--store", store),
          0);
