@@ -281,3 +281,26 @@ TEST(messages_of_a_bus_become_rows_without_a_store)
     sim_stop(&sim);
     nats_servers_stop(&servers);
 }
+
+/* ---- who reads the rows ---- */
+
+TEST(a_second_service_reads_the_rows)
+{
+    const char *store = cli_sqlite("second");
+    struct run run;
+
+    done(RUN("patra", "init", "--store", store), 0);
+    done(RUN("patra", "projection", "apply", "projections/literature.yaml", "--store", store), 0);
+    sql_run(store, "INSERT INTO ing_outbox (version, occurred_at, event_id, lane, schema_version,"
+                   " event_type, aggregate_type, aggregate_id, body) VALUES (1, 1767225600000000,"
+                   " '01890000-0000-7000-8000-000000000001', 5, 1, 'RecordCreated',"
+                   " 'crossref/works', '10.1000/182', CAST('{\"fields\":{\"title\":\"On sleep\","
+                   "\"issued\":\"2026-01-02\"}}' AS BLOB))");
+    done(RUN("patra", "publish", "--once", "--store", store), 0);
+    done(RUN("patra", "consume", "--once", "--store", store), 0);
+    run = RUN("/usr/bin/python3", "examples/second_service.py", store, "sleep");
+    done(run, 0);
+    CHECK_STR(run.out, STR("2026-01-02  crossref/works/10.1000/182  On sleep\n1 works\n"), "found");
+    run = RUN("/usr/bin/python3", "examples/second_service.py", store, "awake");
+    CHECK_STR(run.out, STR("1 works\n"), "not found");
+}
