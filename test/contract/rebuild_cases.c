@@ -16,8 +16,7 @@
 
 enum { KEYS = 200 };
 
-#define FILE_TEXT                                                                                \
-    "projection: things\ntables:\n  things:\n    columns: { n: { type: integer, path: $.n } }\n" \
+#define SOURCES                                                                                  \
     "    on_delete: remove\n"                                                                    \
     "    from:\n"                                                                                \
     "      - { aggregates: [thing], events: [Set] }\n"                                           \
@@ -25,6 +24,9 @@ enum { KEYS = 200 };
     "      - { aggregates: [thing], events: [Drop], effect: delete }\n"                          \
     "    children: { kids: { each: \"$.kids[*]\", columns: { v: { type: integer, path: $ } } } " \
     "}\n"
+#define FILE_TEXT                                                                             \
+    "projection: things\ntables:\n  things:\n    columns: { n: { type: integer, path: $.n } " \
+    "}\n" SOURCES
 
 struct site {
     struct sink_rig rig;
@@ -207,6 +209,29 @@ TEST(events_that_cannot_be_applied_are_left_out_and_counted)
     CHECK(strstr(result.skipped_example.text, "column n ($.n)") != NULL,
           result.skipped_example.text);
     CHECK_STR(sink_rig_rows(&site.rig, SHOWN), STR("200|200|200|200|200|0\n"), "the others");
+    end(&site);
+}
+
+TEST(events_that_break_a_rule_of_the_table_are_left_out_too)
+{
+    struct rebuild_result result;
+    struct site site;
+    bool swapped;
+
+    begin(&site);
+    REQUIRE_OK(store_sink_remove(site.rig.sink, &site.rig.arena, &site.rig.spec, &site.rig.err),
+               site.rig.err);
+    REQUIRE_OK(sink_rig_apply(&site.rig,
+                              "projection: things\ntables:\n  things:\n    columns: { n: "
+                              "{ type: integer, path: $.n, not_null: true } }\n" SOURCES),
+               site.rig.err);
+    publish(&site, "Patch", "{\"kids\":[1]}");
+    REQUIRE_OK(run(&site, NULL, &result, &swapped), site.rig.err);
+    CHECK_EQ(result.skipped, KEYS, "each is counted");
+    CHECK(strstr(result.skipped_example.text, "k0") != NULL, result.skipped_example.text);
+    publish(&site, "Set", "{\"n\":3,\"kids\":[3]}");
+    REQUIRE_OK(run(&site, NULL, &result, &swapped), site.rig.err);
+    CHECK_STR(sink_rig_rows(&site.rig, SHOWN), STR("200|400|600|200|600|0\n"), "the others");
     end(&site);
 }
 
