@@ -8,6 +8,7 @@
 #include "adapter/system/system.h"
 #include "core/lane.h"
 #include "engine/rebuild/rebuild.h"
+#include "fault_store.h"
 #include "port/store_outbox.h"
 #include "sink_rig.h"
 #include "sql.h"
@@ -15,8 +16,7 @@
 
 enum { KEYS = 200 };
 
-#define FILE_TEXT                                                                                \
-    "projection: things\ntables:\n  things:\n    columns: { n: { type: integer, path: $.n } }\n" \
+#define SOURCES                                                                                  \
     "    on_delete: remove\n"                                                                    \
     "    from:\n"                                                                                \
     "      - { aggregates: [thing], events: [Set] }\n"                                           \
@@ -24,6 +24,9 @@ enum { KEYS = 200 };
     "      - { aggregates: [thing], events: [Drop], effect: delete }\n"                          \
     "    children: { kids: { each: \"$.kids[*]\", columns: { v: { type: integer, path: $ } } } " \
     "}\n"
+#define FILE_TEXT                                                                             \
+    "projection: things\ntables:\n  things:\n    columns: { n: { type: integer, path: $.n } " \
+    "}\n" SOURCES
 
 struct site {
     struct sink_rig rig;
@@ -209,6 +212,29 @@ TEST(events_that_cannot_be_applied_are_left_out_and_counted)
     end(&site);
 }
 
+TEST(events_that_break_a_rule_of_the_table_are_left_out_too)
+{
+    struct rebuild_result result;
+    struct site site;
+    bool swapped;
+
+    begin(&site);
+    REQUIRE_OK(store_sink_remove(site.rig.sink, &site.rig.arena, &site.rig.spec, &site.rig.err),
+               site.rig.err);
+    REQUIRE_OK(sink_rig_apply(&site.rig,
+                              "projection: things\ntables:\n  things:\n    columns: { n: "
+                              "{ type: integer, path: $.n, not_null: true } }\n" SOURCES),
+               site.rig.err);
+    publish(&site, "Patch", "{\"kids\":[1]}");
+    REQUIRE_OK(run(&site, NULL, &result, &swapped), site.rig.err);
+    CHECK_EQ(result.skipped, KEYS, "each is counted");
+    CHECK(strstr(result.skipped_example.text, "k0") != NULL, result.skipped_example.text);
+    publish(&site, "Set", "{\"n\":3,\"kids\":[3]}");
+    REQUIRE_OK(run(&site, NULL, &result, &swapped), site.rig.err);
+    CHECK_STR(sink_rig_rows(&site.rig, SHOWN), STR("200|400|600|200|600|0\n"), "the others");
+    end(&site);
+}
+
 TEST(where_the_stream_lacks_its_beginning_foreign_events_are_not_guessed)
 {
     struct rebuild_result result;
@@ -223,6 +249,62 @@ TEST(where_the_stream_lacks_its_beginning_foreign_events_are_not_guessed)
                                    : "DELETE FROM ing_stream WHERE pos = 1");
     CHECK(!run(&site, NULL, &result, &swapped), "refused");
     CHECK(strcmp(site.rig.err.code, "rebuild.pruned") == 0, site.rig.err.text);
+    end(&site);
+}
+
+/* ---- deaths ---- */
+
+/* The process that rebuilds dies at its n-th call to the database. */
+static bool die_at(struct site *site, int64_t number, struct rebuild_result *result)
+{
+    struct store *sink = contract_open(site->rig.dsn);
+    const struct rebuild_request request = { .store = site->store,
+                                             .sink = sink,
+                                             .spec = &site->rig.spec,
+                                             .hash = str_of(site->rig.text.hash),
+                                             .clock = &site->clock };
+    bool swapped, died;
+
+    fault_store_wrap(sink);
+    fault_store_arm(sink, &(struct store_fault){ .effect = FAULT_DEATH, .number = number });
+    (void)!rebuild(&site->page, &request, result, &swapped, &site->rig.err);
+    died = fault_store_disarm(sink);
+    store_close(sink);
+    return died;
+}
+
+TEST(a_rebuild_that_dies_anywhere_is_continued_or_started_again)
+{
+    struct rebuild_result result;
+    struct site site;
+    bool swapped, died = true;
+    int64_t step;
+    char old[64] = "0|~|~|0|~|0\n";
+    int64_t deaths = 0;
+
+    begin(&site);
+    step = strncmp(site.rig.dsn, "postgres", 8) == 0 ? 2 : 1;
+    for (int64_t number = 1; died; number += step) {
+        char body[64], new[64];
+        const int64_t version = site.next;
+        struct str shown;
+
+        (void)snprintf(body, sizeof(body), "{\"n\":%d,\"kids\":[%d]}", (int)version, (int)version);
+        (void)snprintf(new, sizeof(new), "200|%d|%d|200|%d|0\n", (int)(200 * version),
+                       (int)(200 * version), (int)(200 * version));
+        publish(&site, "Set", body);
+        died = die_at(&site, number, &result);
+        deaths += died;
+        shown = sink_rig_rows(&site.rig, SHOWN);
+        CHECK(str_eq(shown, str_of(old)) || str_eq(shown, str_of(new)),
+              "what readers see is whole");
+        REQUIRE_OK(run(&site, NULL, &result, &swapped), site.rig.err);
+        CHECK(swapped, "the next one comes to its end");
+        CHECK_STR(sink_rig_rows(&site.rig, SHOWN), str_of(new), "with everything");
+        memcpy(old, new, sizeof(old));
+    }
+    test_note("deaths: %" PRId64, deaths);
+    CHECK(deaths > 5, "it has died");
     end(&site);
 }
 

@@ -50,6 +50,14 @@ static bool add_event(struct rebuilding *r, const struct stored_event *stored,
     return true;
 }
 
+static void note_skipped(struct rebuilding *r, const struct project_event *event)
+{
+    if (r->result->skipped++ > 0)
+        return;
+    (void)error_wrap(r->err, "%.*s", STR_ARG(event->aggregate_id));
+    r->result->skipped_example = *r->err;
+}
+
 /* Leaves out the events that cannot be applied, each tried by itself. */
 static bool leave_out(struct rebuilding *r, struct project_event *events, size_t *count)
 {
@@ -64,10 +72,7 @@ static bool leave_out(struct rebuilding *r, struct project_event *events, size_t
         }
         if (r->err->level != ERROR_DATA)
             return false;
-        if (r->result->skipped++ == 0) {
-            (void)error_wrap(r->err, "%.*s", STR_ARG(events[i].aggregate_id));
-            r->result->skipped_example = *r->err;
-        }
+        note_skipped(r, &events[i]);
     }
     *count = kept;
     return true;
@@ -116,18 +121,37 @@ static bool save_state(struct rebuilding *r, struct store *sink)
     return store_sink_set_rebuild(sink, r->request->spec->name, json, &found, r->err);
 }
 
-/* One page: its rows, and how far that is. */
-static bool commit_page(struct rebuilding *r, struct project_event *events, size_t count)
+/* A transaction: rows, and with them how far the rebuild is. */
+static bool commit_rows(struct rebuilding *r, struct project_event *events, size_t count,
+                        bool with_state)
 {
     struct store *sink = r->request->sink;
 
     if (!store_begin(sink, r->err))
         return false;
-    if (save_state(r, sink) && write_rows(r, sink, r->copies, events, count) &&
+    if ((!with_state || save_state(r, sink)) && write_rows(r, sink, r->copies, events, count) &&
         store_commit(sink, r->err))
         return true;
     store_rollback(sink);
     return false;
+}
+
+/* One page. Events that break a rule of the table (a first partial one without a column that may
+ * not be NULL) are left out too: then the events are committed one by one, and the state last. */
+static bool commit_page(struct rebuilding *r, struct project_event *events, size_t count)
+{
+    if (commit_rows(r, events, count, true))
+        return true;
+    if (!store_error_is_constraint(r->err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (commit_rows(r, &events[i], 1, false))
+            continue;
+        if (!store_error_is_constraint(r->err))
+            return false;
+        note_skipped(r, &events[i]);
+    }
+    return commit_rows(r, events, 0, true);
 }
 
 static bool begin_state(struct rebuilding *r)
@@ -330,6 +354,17 @@ static bool swap_once(struct rebuilding *r, struct store *live, const struct sin
     return false;
 }
 
+/* After a failure: somebody was in the way; or an event that came last cannot be applied, which the
+ * copies can be told by themselves. */
+static bool is_worth_another(struct rebuilding *r, swapping *way)
+{
+    bool stopped = false;
+
+    if (store_error_is_constraint(r->err) && way == swap_forth)
+        return follow_stream(r, &stopped) && !stopped;
+    return r->err->level == ERROR_TRANSIENT;
+}
+
 /* A reader that holds a table for long makes the swap give up before the reader would have to. */
 static bool swap(struct rebuilding *r, swapping *way)
 {
@@ -344,7 +379,7 @@ static bool swap(struct rebuilding *r, swapping *way)
         (way == swap_back || compare(r, live, tables))) {
         for (int i = 0; i < SWAP_TRIES && !ok; i++) {
             ok = swap_once(r, live, tables, way);
-            if (!ok && r->err->level != ERROR_TRANSIENT)
+            if (!ok && !is_worth_another(r, way))
                 break;
         }
     }
