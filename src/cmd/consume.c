@@ -7,6 +7,7 @@
 #include "cli/log_option.h"
 #include "cli/session.h"
 #include "cmd/consume_bus.h"
+#include "view/outbox.h"
 #include "worker/projection_sink.h"
 #include "worker/readers.h"
 #include "worker/stop.h"
@@ -33,8 +34,11 @@ static bool drain(const struct invocation *invocation, struct session *session,
 
 static bool run(struct session *session, const struct readers_settings *settings, struct error *err)
 {
+    const struct view_reader reader = session_reader(session);
     struct readers *readers;
 
+    if (settings->only != NULL && !view_subscription_check(&reader, str_of(settings->only), err))
+        return false;
     if (!readers_start(&readers, session, settings, err))
         return false;
     while (clock_sleep_us(&session->clock, US_PER_HOUR, settings->stop->fd))

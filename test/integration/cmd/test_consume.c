@@ -114,6 +114,7 @@ static void own_database(const char *store)
     CHECK(cli_has(RUN("patra", "consume", "--once", "--store", store).out, "0 events applied"),
           "once");
     done(RUN("patra", "consume", "other", "--once", "--store", store), 4);
+    done(RUN("patra", "consume", "other", "--store", store), 4);
     publisher = RUN_BEGIN("patra", "publish", "--store", store);
     consumer = RUN_BEGIN("patra", "serve", "--role", "consumer", "--store", store);
     harvest(store, "2026-02-06", "2026-02-11");
