@@ -3,7 +3,7 @@
  *      bench_sink [EVENTS]         300,000 events, 690 bytes each, 50,000 keys, in batches of 2,000
  *
  *      new        each key once, into an empty table: rows a second, and what of the time making
- *                 rows of events takes
+ *                 rows of events takes; the CPU of this process and the server's for it
  *      again      the same keys with higher versions
  *      removing   again, into a table that remembers erased keys (on_delete: remove)
  *      partial    events that have one column of four
@@ -14,6 +14,7 @@
  * commit. Prints, and asserts nothing.
  */
 #include <inttypes.h>
+#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct bench {
     const struct projector *projector;
     const struct sink_tables *tables;
     int64_t events;
+    int backend; /* PostgreSQL: the process of the session; else 0 */
 };
 
 static void must(bool ok, const char *what)
@@ -49,6 +51,41 @@ static void must(bool ok, const char *what)
         return;
     (void)fprintf(stderr, "bench_sink: %s\n", what);
     exit(1);
+}
+
+/* Nanoseconds on a processor are the first number of this file. */
+static double cpu_s(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    double ns = 0;
+
+    if (file != NULL && fscanf(file, "%lf", &ns) != 1)
+        ns = 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return ns * 1e-9;
+}
+
+/* Of this process, and of the server's for its session. */
+static double all_cpu_s(const struct bench *b)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/schedstat", b->backend);
+    return cpu_s("/proc/thread-self/schedstat") + (b->backend > 0 ? cpu_s(path) : 0);
+}
+
+static int backend_of(const char *dsn)
+{
+    PGconn *connection = PQconnectdb(dsn);
+    PGresult *result =
+        PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+                           " AND backend_type = 'client backend' AND pid <> pg_backend_pid()");
+    const int pid = PQntuples(result) == 1 ? atoi(PQgetvalue(result, 0, 0)) : 0;
+
+    PQclear(result);
+    PQfinish(connection);
+    return pid;
 }
 
 static void apply(struct bench *b, const char *file)
@@ -100,11 +137,12 @@ static void make_events(struct bench *b, int64_t from, struct project_event even
 
 static void run(struct bench *b, const char *label, int64_t from, int64_t count, const char *more)
 {
-    double make_s = 0, write_s = 0;
+    double make_s = 0, write_s = 0, both_s = 0;
+    int64_t done = 0;
     struct sink_written written = { 0 };
     struct error err = { 0 };
 
-    for (int64_t done = 0; done < count; done += BATCH) {
+    for (; done < count; done += BATCH) {
         static struct project_event events[BATCH];
         struct sink_batch batch;
         double start_s;
@@ -113,6 +151,7 @@ static void run(struct bench *b, const char *label, int64_t from, int64_t count,
         arena_reset(&b->batch);
         make_events(b, from + done, events, more);
         start_s = now_s();
+        both_s -= all_cpu_s(b);
         must(project_batch(b->projector, &b->batch, events, BATCH, &batch, &failed, &err),
              err.text);
         make_s += now_s() - start_s;
@@ -121,10 +160,12 @@ static void run(struct bench *b, const char *label, int64_t from, int64_t count,
         must(store_sink_write(b->store, &b->batch, b->tables, &batch, &written, &err), err.text);
         must(store_commit(b->store, &err), err.text);
         write_s += now_s() - start_s;
+        both_s += all_cpu_s(b);
     }
-    must(written.changed == count, "every event changes its row");
-    (void)printf("  %-10s %8.0f rows/s, making rows %4.1f %%\n", label,
-                 (double)count / (make_s + write_s), 100 * make_s / (make_s + write_s));
+    must(written.changed == done, "every event changes its row");
+    (void)printf("  %-10s %8.0f rows/s, making rows %4.1f %%, CPU %5.1f us a row\n", label,
+                 (double)done / (make_s + write_s), 100 * make_s / (make_s + write_s),
+                 both_s * 1e6 / (double)done);
 }
 
 static void digest(struct bench *b)
@@ -151,6 +192,8 @@ static void measure(const char *dsn, int64_t events)
     must(store_open(str_of(dsn), &(struct store_options){ .create = true }, &b.store, &err),
          err.text);
     must(store_migrate(b.store, 1, &taken, &err), err.text);
+    if (store_dsn_kind(str_of(dsn)) == STORE_POSTGRES)
+        b.backend = backend_of(dsn);
     apply(&b, "projection: one\ntables:\n  one:\n" COLUMNS FROM("replace"));
     run(&b, "new", 0, KEYS, "");
     run(&b, "again", KEYS, events, "");

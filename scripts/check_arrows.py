@@ -77,6 +77,7 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'consume': {'lanes', 'project', 'message', 'wake', 'session'},
     'relay': {'lanes', 'message', 'wake', 'session'},
     'import': {'session'},
+    'rebuild': {'source', 'export', 'message', 'project'},
     'rederive': {'source', 'fetch', 'event'},
     'export': {'source', 'fetch'},
     'update': {'slice'},

@@ -7,9 +7,13 @@
 #include "cli/log_option.h"
 #include "cli/session.h"
 #include "cmd/consume_bus.h"
+#include "view/outbox.h"
 #include "worker/projection_sink.h"
 #include "worker/readers.h"
 #include "worker/stop.h"
+
+#define LEASE_MIN_US (US_PER_SECOND / 10)
+#define LEASE_MAX_US US_PER_HOUR
 
 static bool drain(const struct invocation *invocation, struct session *session,
                   const struct readers_settings *settings, struct error *err)
@@ -30,8 +34,11 @@ static bool drain(const struct invocation *invocation, struct session *session,
 
 static bool run(struct session *session, const struct readers_settings *settings, struct error *err)
 {
+    const struct view_reader reader = session_reader(session);
     struct readers *readers;
 
+    if (settings->only != NULL && !view_subscription_check(&reader, str_of(settings->only), err))
+        return false;
     if (!readers_start(&readers, session, settings, err))
         return false;
     while (clock_sleep_us(&session->clock, US_PER_HOUR, settings->stop->fd))
@@ -40,10 +47,20 @@ static bool run(struct session *session, const struct readers_settings *settings
     return true;
 }
 
+static bool read_lease(const struct invocation *invocation, int64_t *lease_us, struct error *err)
+{
+    *lease_us = LANES_LEASE_US;
+    if (!invocation_duration(invocation, "lease", lease_us, err))
+        return false;
+    return (*lease_us >= LEASE_MIN_US && *lease_us <= LEASE_MAX_US) ||
+           command_misused(err, "--lease: '%s' is not between 100ms and 1h",
+                           invocation_value(invocation, "lease"));
+}
+
 static bool consume(const struct invocation *invocation, struct session *session,
                     enum exit_code *code, struct error *err)
 {
-    struct projection_sink_parts parts = { &session->secrets.source };
+    struct projection_sink_parts parts = { .secrets = &session->secrets.source };
     struct readers_settings settings = { .kind = &PROJECTION_READERS, .context = &parts };
     struct stop stop;
     struct log log;
@@ -52,7 +69,8 @@ static bool consume(const struct invocation *invocation, struct session *session
     (void)code;
     if (invocation->operand_count > 0)
         settings.only = invocation->operands[0];
-    if (!log_option_read(&log, invocation, &session->clock, err) || !stop_open(&stop, err))
+    if (!read_lease(invocation, &parts.lease_us, err) ||
+        !log_option_read(&log, invocation, &session->clock, err) || !stop_open(&stop, err))
         return false;
     settings.log = &log;
     settings.stop = &stop;
@@ -93,6 +111,9 @@ const struct command COMMAND_CONSUME = {
         "event once, however often the bus delivers it.",
     .options = { { "once", NULL,
                    "End when nothing is left; exit code 3 if another one is at work." },
+                 { "lease", "DURATION",
+                   "Let another consumer take over after this long without a sign, 100ms to 1h "
+                   "(15s)." },
                  { "projection", "FILE", "Without a store: a projection file." },
                  { "bus", "FILE", "... the bus file that says where its messages are" },
                  { "sink", "DSN",

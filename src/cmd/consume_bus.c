@@ -114,8 +114,8 @@ static bool consume(struct work *w, struct log *log, struct stop *stop, struct e
                                               .target = projection_target(&w->tables) };
     const struct bus_consumer_settings settings = { .key = { SUBSCRIPTION_GROUP, spec->name },
                                                     .carrier = relay_bus_carrier(w->bus_spec.type),
-                                                    .messages_max = spec->batch_events,
-                                                    .bytes_max = spec->batch_bytes,
+                                                    .messages_max = w->bus_spec.read.messages,
+                                                    .bytes_max = w->bus_spec.read.bytes,
                                                     .attempts_max = spec->attempts_max,
                                                     .poll_us = POLL_US,
                                                     .is_draining = once };

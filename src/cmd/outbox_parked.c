@@ -70,19 +70,42 @@ static bool print_parked(struct session *session, const struct view_parked_list 
     return true;
 }
 
+/* Of one subscription, wherever its keys are. */
+static bool read_one(struct session *session, const char *name, int64_t limit,
+                     struct view_parked_list *list, struct error *err)
+{
+    struct view_parked *parked = ARENA_NEW(&session->arena, struct view_parked);
+    struct subscription_home home = { 0 };
+    bool ok;
+
+    if (parked == NULL)
+        return arena_error(&session->arena, err);
+    ok = subscription_home_open(session, name, &home, err) &&
+         store_parked_list(home.store, &session->arena,
+                           &(struct parked_query){ .key = home.key, .limit = limit }, &parked->keys,
+                           err);
+    subscription_home_close(&home);
+    parked->subscription = str_of(name);
+    parked->is_full = (int64_t)parked->keys.count == limit;
+    *list = (struct view_parked_list){ parked, parked->keys.count > 0 };
+    return ok;
+}
+
 static bool parked(const struct invocation *invocation, struct session *session,
                    enum exit_code *code, struct error *err)
 {
     const struct view_reader reader = session_reader(session);
-    const char *name = invocation->operand_count > 0 ? invocation->operands[0] : "";
     struct view_parked_list list;
     int64_t limit;
     struct output output;
 
     (void)code;
     if (!invocation_number(invocation, "limit", (struct option_range){ 1, LIMIT_MAX, LIMIT },
-                           &limit, err) ||
-        !view_parked(&reader, str_of(name), limit, &list, err))
+                           &limit, err))
+        return false;
+    if (invocation->operand_count > 0
+            ? !read_one(session, invocation->operands[0], limit, &list, err)
+            : !view_parked(&reader, limit, &list, err))
         return false;
     if (!invocation_flag(invocation, "json"))
         return print_parked(session, &list, invocation->out, err);

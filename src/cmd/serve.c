@@ -187,7 +187,7 @@ static bool start_consuming(struct serve *serve, struct stop *stop, struct reade
         .kind = &PROJECTION_READERS, .log = serve->log, .stop = stop, .context = &serve->sink
     };
 
-    serve->sink = (struct projection_sink_parts){ &serve->session->secrets.source };
+    serve->sink = (struct projection_sink_parts){ .secrets = &serve->session->secrets.source };
     return !serve->is_consumer || readers_start(consumers, serve->session, &settings, err);
 }
 

@@ -337,6 +337,12 @@ static inline bool store_error_is_busy(const struct error *err)
     return strcmp(err->code, "store.busy") == 0;
 }
 
+/* A value breaks a rule of its table. */
+static inline bool store_error_is_constraint(const struct error *err)
+{
+    return strcmp(err->code, "store.constraint") == 0;
+}
+
 /* Whether every store can keep it as text: UTF-8 without NUL. */
 static inline bool store_text_ok(struct str text)
 {

@@ -173,7 +173,7 @@ static inline bool MUST_CHECK store_parked_begin(struct store *store, const stru
 }
 
 /* It has ended: head_version, next_retry_us and last_error are those of `parked`. Attempts are
- * counted anew where head_version is another one. */
+ * counted from 0 where head_version is another one. */
 static inline bool MUST_CHECK store_parked_end(struct store *store, const struct offset_key *key,
                                                const struct parked *parked, bool *found,
                                                struct error *err)
@@ -206,8 +206,8 @@ static inline bool MUST_CHECK store_parked_events(struct store *store, struct ar
     return store->parked->events(store, arena, events, list, err);
 }
 
-/* Keeps what is given up. One that was given up before has this reason now, and is to be redriven
- * anew. */
+/* Keeps what is given up. One that was given up before has this reason now, and can be redriven
+ * again. */
 static inline bool MUST_CHECK store_parked_bury(struct store *store, const struct offset_key *key,
                                                 const struct dead_letter *letter, struct error *err)
 {

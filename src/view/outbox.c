@@ -158,15 +158,12 @@ static bool add_parked(const struct view_reader *reader, struct str name, int64_
     return true;
 }
 
-bool view_parked(const struct view_reader *reader, struct str name, int64_t limit,
-                 struct view_parked_list *list, struct error *err)
+bool view_parked(const struct view_reader *reader, int64_t limit, struct view_parked_list *list,
+                 struct error *err)
 {
     struct subscription_list all;
 
     *list = (struct view_parked_list){ 0 };
-    if (name.len > 0)
-        return view_subscription_check(reader, name, err) &&
-               add_parked(reader, name, limit, list, err);
     if (!store_subscription_list(reader->store, reader->arena, &all, err))
         return false;
     for (size_t i = 0; i < all.count; i++) {

@@ -60,10 +60,9 @@ struct view_parked_list {
     size_t count;
 };
 
-/* Of one subscription, or of all that have some (name ''), up to `limit` keys of each.
- * "subscription.unknown" (L2) when there is none of this name. */
-bool view_parked(const struct view_reader *reader, struct str name, int64_t limit,
-                 struct view_parked_list *list, struct error *err) MUST_CHECK;
+/* Of all subscriptions that have some in the store itself, up to `limit` keys of each. */
+bool view_parked(const struct view_reader *reader, int64_t limit, struct view_parked_list *list,
+                 struct error *err) MUST_CHECK;
 void view_parked_write(struct json_writer *w, const struct view_parked_list *list);
 
 /* "subscription.unknown" (L2) */

@@ -13,8 +13,9 @@ static bool open_sink(struct secret_source *secrets, struct store *store, struct
            sink_open(database, secrets, now_us, sink, err);
 }
 
-static bool consume(const struct reading *reader, const struct projection *projection,
-                    struct store *sink, struct lanes_total *total, struct error *err)
+static bool consume(const struct projection_sink_parts *own, const struct reading *reader,
+                    const struct projection *projection, struct store *sink,
+                    struct lanes_total *total, struct error *err)
 {
     struct projection_tables tables;
     struct consumer_parts parts = { .sink = sink,
@@ -25,7 +26,8 @@ static bool consume(const struct reading *reader, const struct projection *proje
                                     .wake = reader->wake,
                                     .wake_fd = reader->wake_fd };
     struct consumer_run run = { .lanes = { .subscription = reader->subscription,
-                                           .owner = reader->owner },
+                                           .owner = reader->owner,
+                                           .lease_us = own->lease_us },
                                 .is_draining = reader->is_draining };
 
     if (!projection_tables_open(&tables, projection, sink, reader->subscription->spec_hash, err))
@@ -47,7 +49,7 @@ static bool run_projection(void *context, const struct reading *reader, struct l
         return false;
     ok = open_sink(parts->secrets, reader->store, projection.spec.database,
                    clock_now_us(reader->clock), &sink, err) &&
-         consume(reader, &projection, sink, total, err);
+         consume(parts, reader, &projection, sink, total, err);
     if (sink != reader->store)
         store_close(sink);
     projection_close(&projection);

@@ -7,6 +7,7 @@
 
 struct projection_sink_parts { /* used by all threads */
     struct secret_source *secrets;
+    int64_t lease_us; /* of lanes; 0: LANES_LEASE_US */
 };
 
 /* The context is a struct projection_sink_parts. */

@@ -269,6 +269,8 @@ static const struct command *const children[] = {
     &list,
     &show,
     &export_command,
+    &COMMAND_PROJECTION_REBUILD,
+    &COMMAND_PROJECTION_ROLLBACK,
     &remove_command,
     NULL,
 };

@@ -1,4 +1,5 @@
-/* projection: patra projection lint | apply | diff | list | show | export | remove. */
+/* projection: patra projection lint | apply | diff | list | show | export | rebuild |
+ * rollback | remove. */
 #ifndef PATRA_CMD_PROJECTION_PROJECTION_H
 #define PATRA_CMD_PROJECTION_PROJECTION_H
 
@@ -11,6 +12,8 @@ extern const struct command COMMAND_PROJECTION;
 extern const struct command COMMAND_PROJECTION_APPLY; /* projection_apply.c */
 extern const struct command COMMAND_PROJECTION_DIFF;
 extern const struct command COMMAND_PROJECTION_LINT;
+extern const struct command COMMAND_PROJECTION_REBUILD; /* projection_rebuild.c */
+extern const struct command COMMAND_PROJECTION_ROLLBACK;
 
 /* The projection of this name as it is applied. L2 "projection.unknown" when there is none. */
 bool projection_find(struct session *session, struct str name, struct subscription *row,

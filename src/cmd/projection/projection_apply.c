@@ -91,8 +91,8 @@ static void print_plan(FILE *out, const struct sink_plan *plan)
             fprintf(out, "    by hand, losing it: %.*s\n", STR_ARG(step->sql));
     }
     if (plan->refused > 0)
-        fprintf(out, "! nothing of this is done: rebuild the projection under another name, or "
-                     "change the table by hand\n");
+        fprintf(out, "! nothing of this is done: change the table by hand, or give the table or "
+                     "column another name\n");
 }
 
 /* ---- apply ---- */

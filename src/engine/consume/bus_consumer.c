@@ -47,13 +47,14 @@ struct bus_consumer {
 
 /* ---- what was delivered ---- */
 
+/* The same event twice stands together. */
 static int by_version(const void *a, const void *b)
 {
     const struct received *x = a, *y = b;
 
     if (x->event.version != y->event.version)
         return x->event.version < y->event.version ? -1 : 1;
-    return x->delivery < y->delivery ? -1 : 1;
+    return str_cmp(x->event.event_id, y->event.event_id);
 }
 
 static bool fail(struct bus_consumer *c, struct received *item, const struct error *why,
@@ -103,18 +104,11 @@ struct piece {
     bool is_refused;
 };
 
-/* They are sorted: the same event has the same version. */
+/* They are sorted. */
 static bool has(const struct piece *piece, const struct wire_event *event)
 {
-    for (size_t i = piece->count; i-- > 0;) {
-        const struct wire_event *other = &piece->open[i]->event;
-
-        if (other->version != event->version)
-            return false;
-        if (str_eq(other->event_id, event->event_id))
-            return true;
-    }
-    return false;
+    return piece->count > 0 &&
+           str_eq(piece->open[piece->count - 1]->event.event_id, event->event_id);
 }
 
 static bool gather(struct bus_consumer *c, size_t from, size_t count, struct piece *piece,

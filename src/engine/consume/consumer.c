@@ -19,7 +19,7 @@ struct consumer {
     bool is_in_trouble; /* the sink, or the stream, for a reason that waiting does not mend */
     struct error trouble;
     int64_t trouble_until_us;
-    int64_t tell_us; /* when the stream's database is told again */
+    int64_t tell_us; /* when the stream's database hears of it again */
 };
 
 bool consumer_open(struct consumer **out, const struct consumer_parts *parts,

@@ -83,7 +83,7 @@ struct lanes {
     struct lanes_settings settings;
     struct offset_key key;
     struct arena arena; /* of a round */
-    struct str error;   /* why nothing can be delivered at present; the others are told */
+    struct str error;   /* why nothing can be delivered at present; others see it */
 
     struct held_lane items[OUTBOX_LANES];
     int count; /* held */

@@ -114,6 +114,7 @@ static void own_database(const char *store)
     CHECK(cli_has(RUN("patra", "consume", "--once", "--store", store).out, "0 events applied"),
           "once");
     done(RUN("patra", "consume", "other", "--once", "--store", store), 4);
+    done(RUN("patra", "consume", "other", "--store", store), 4);
     publisher = RUN_BEGIN("patra", "publish", "--store", store);
     consumer = RUN_BEGIN("patra", "serve", "--role", "consumer", "--store", store);
     harvest(store, "2026-02-06", "2026-02-11");
@@ -165,6 +166,10 @@ static void at_fault(const char *store)
     CHECK(cli_has(run.out, "shelf"), run.out.data);
     run = RUN("patra", "outbox", "status", "--store", store);
     CHECK(cli_has(run.out, "patra outbox dead shelf"), run.out.data);
+    run = RUN("patra", "status", "--store", store);
+    CHECK_EQ(run.code, 1, "a person is needed");
+    CHECK(cli_has(run.out, "of shelf were given up: patra outbox dead shelf says why"),
+          run.out.data);
     done(RUN("patra", "projection", "apply",
              shelf(RETRY, "      shelf: { path: $.id, not_null: true }\n"), "--store", store),
          0);
@@ -207,7 +212,7 @@ static void other_database(const char *store)
     CHECK_EQ(sql_number(sink, "SELECT count(*) FROM item"), records, "rows there");
     CHECK_EQ(sql_number(sink, "SELECT sum(version) FROM item"), versions, "of these versions");
     CHECK_EQ(sql_number(sink, APPLIED), sql_number(store, EVENTS), "with their offsets");
-    CHECK_EQ(lag(store), 0, "and the store was told");
+    CHECK_EQ(lag(store), 0, "and the store knows");
     run = RUN("patra", "offset", "reset", "shelf", "--to", "earliest", "--reason", "again", "--yes",
               "--store", store);
     done(run, 0);
@@ -276,4 +281,27 @@ TEST(messages_of_a_bus_become_rows_without_a_store)
     CHECK_STR(run.out, STR("0 events applied, 0 repeated, 0 dead letters\n"), "once");
     sim_stop(&sim);
     nats_servers_stop(&servers);
+}
+
+/* ---- who reads the rows ---- */
+
+TEST(a_second_service_reads_the_rows)
+{
+    const char *store = cli_sqlite("second");
+    struct run run;
+
+    done(RUN("patra", "init", "--store", store), 0);
+    done(RUN("patra", "projection", "apply", "projections/literature.yaml", "--store", store), 0);
+    sql_run(store, "INSERT INTO ing_outbox (version, occurred_at, event_id, lane, schema_version,"
+                   " event_type, aggregate_type, aggregate_id, body) VALUES (1, 1767225600000000,"
+                   " '01890000-0000-7000-8000-000000000001', 5, 1, 'RecordCreated',"
+                   " 'crossref/works', '10.1000/182', CAST('{\"fields\":{\"title\":\"On sleep\","
+                   "\"issued\":\"2026-01-02\"}}' AS BLOB))");
+    done(RUN("patra", "publish", "--once", "--store", store), 0);
+    done(RUN("patra", "consume", "--once", "--store", store), 0);
+    run = RUN("/usr/bin/python3", "examples/second_service.py", store, "sleep");
+    done(run, 0);
+    CHECK_STR(run.out, STR("2026-01-02  crossref/works/10.1000/182  On sleep\n1 works\n"), "found");
+    run = RUN("/usr/bin/python3", "examples/second_service.py", store, "awake");
+    CHECK_STR(run.out, STR("1 works\n"), "not found");
 }
