@@ -314,8 +314,8 @@ static double relay(const char *dsn)
     struct bus_spec *spec = make_spec();
     struct subscription row;
     struct subscription_applied applied;
-    struct relay_run run = { .relay = { .owner = STR("bench"),
-                                        .batch_max = spec->batch_events,
+    struct relay_run run = { .relay = { .lanes = { .owner = STR("bench"),
+                                                   .batch_max = spec->batch_events },
                                         .timeout_us = 10 * US_PER_SECOND },
                              .is_draining = true };
     struct relay_parts parts = { .clock = &rig.clock,
@@ -323,7 +323,7 @@ static double relay(const char *dsn)
                                  .wake_fd = CLOCK_NO_WAKE,
                                  .open = open_target,
                                  .context = spec };
-    struct relay_total total = { 0 };
+    struct lanes_total total = { 0 };
     struct store *store;
     struct error err;
     int64_t migrations;
@@ -348,7 +348,7 @@ static double relay(const char *dsn)
             &applied, &err) ||
         !store_subscription_find(store, &rig.arena, spec->name, &row, &found, &err))
         die("subscription", err.text);
-    run.relay.subscription = &row;
+    run.relay.lanes.subscription = &row;
     parts.store = store;
     measured_cpu_s = -cpu_s();
     took_s = now_s();

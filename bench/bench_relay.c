@@ -200,14 +200,14 @@ static void prepare(struct bench *b, struct relaying *r, struct store *store, co
                                        .open = open_bus },
                             .subscription = { .name = str_of(name) } };
     (void)snprintf(r->owner, sizeof(r->owner), "bench %s", name);
-    r->run.relay.subscription = &r->subscription;
-    r->run.relay.owner = str_of(r->owner);
+    r->run.relay.lanes.subscription = &r->subscription;
+    r->run.relay.lanes.owner = str_of(r->owner);
 }
 
 static double relay(struct bench *b, const char *name, int64_t *delivered)
 {
     struct relaying r;
-    struct relay_total total;
+    struct lanes_total total;
     struct error err = { 0 };
     double from_s;
 
@@ -391,7 +391,7 @@ static void *relay_on(void *context)
     struct error err = { 0 };
 
     prepare(o->bench, &r, o->relay_store, "free");
-    r.run.relay.owner = STR("bench on");
+    r.run.relay.lanes.owner = STR("bench on");
     r.parts.wake_fd = o->stop_fd;
     must(relay_run(&r.parts, &r.run, NULL, &err), err.text);
     return NULL;

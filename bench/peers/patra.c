@@ -190,16 +190,16 @@ static void *relay(void *context)
     const struct subscription subscription = { .name = STR_INIT(NAME) };
     struct error err = { 0 };
 
-    must(relay_run(
-             &(struct relay_parts){ .store = store,
-                                    .clock = &peer->clock,
-                                    .random = &peer->random,
-                                    .wake = wake,
-                                    .wake_fd = peer->stop_fd,
-                                    .open = open_bus,
-                                    .context = peer },
-             &(struct relay_run){ .relay = { .subscription = &subscription, .owner = STR(NAME) } },
-             NULL, &err),
+    must(relay_run(&(struct relay_parts){ .store = store,
+                                          .clock = &peer->clock,
+                                          .random = &peer->random,
+                                          .wake = wake,
+                                          .wake_fd = peer->stop_fd,
+                                          .open = open_bus,
+                                          .context = peer },
+                   &(struct relay_run){
+                       .relay.lanes = { .subscription = &subscription, .owner = STR(NAME) } },
+                   NULL, &err),
          &err);
     store_close(store);
     process_end(peer, wake);

@@ -63,6 +63,7 @@ CREATE TABLE ing_stream (
 );
 
 CREATE INDEX idx_stream_id ON ing_stream (last_id); -- what a new sequencer finds there
+CREATE INDEX idx_stream_lane_id ON ing_stream (lane, last_id); -- where an event is
 CREATE INDEX idx_stream_time ON ing_stream (lane, sequenced_at); -- where a lane was at an instant
 
 INSERT INTO ing_stream_head (one, lane_count, cursor_id, horizon_id, lease_epoch) VALUES (1, 64, 0, 0, 0);
@@ -184,3 +185,5 @@ CREATE TABLE ing_dead_letter (
     redriven_by    text        NOT NULL DEFAULT '',
     UNIQUE (consumer_group, subscription, event_id)
 );
+
+CREATE INDEX idx_dead_letter_key ON ing_dead_letter (aggregate_id, aggregate_type);

@@ -97,6 +97,9 @@ CREATE TABLE ing_plan (
 
 CREATE INDEX idx_plan_src_op_time ON ing_plan (provenance_code, operation_code, created_at);
 CREATE INDEX idx_plan_sched ON ing_plan (schedule_instance_id);
+-- Which plans hold an instant.
+CREATE INDEX idx_plan_window ON ing_plan (provenance_code, endpoint_name, window_to, window_from)
+    WHERE window_to IS NOT NULL;
 
 -- Slices and tasks are inserted by the thousand. Their words are checked with OR: for an IN of more
 -- than two words, SQLite builds a table in every statement and looks the word up for every row.
@@ -215,7 +218,7 @@ CREATE INDEX idx_task_lease ON ing_task (leased_until)
     WHERE status_code IN ('DISPATCHED', 'EXECUTING');
 -- cursor_key and the scope follow from the rest, unless the source was changed.
 CREATE INDEX idx_task_coverage
-    ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to)
+    ON ing_task (provenance_code, endpoint_name, operation_code, namespace_key, window_to, window_from)
     WHERE window_to IS NOT NULL;
 -- The newest task of a feed: how far it came.
 CREATE INDEX idx_task_feed

@@ -140,9 +140,8 @@ CREATE UNIQUE INDEX uk_signal_open ON ing_signal (provenance_code, endpoint_name
 CREATE INDEX idx_signal_open ON ing_signal (provenance_code, endpoint_name, id)
     WHERE consumed_at IS NULL;
 CREATE INDEX idx_signal_plan ON ing_signal (plan_id, provider_id) WHERE plan_id IS NOT NULL;
--- For the number of attempts.
-CREATE INDEX idx_signal_taken ON ing_signal (provenance_code, endpoint_name, provider_id)
-    WHERE plan_id IS NOT NULL;
+-- For the number of attempts, and for the history of a record.
+CREATE INDEX idx_signal_record ON ing_signal (provenance_code, endpoint_name, provider_id);
 
 -- ---- the rate gate ----
 

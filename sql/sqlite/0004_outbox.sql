@@ -58,6 +58,8 @@ CREATE TABLE ing_stream (
     PRIMARY KEY (lane, pos)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX idx_stream_id ON ing_stream (outbox_id); -- where an event is, and what a new sequencer finds
+
 INSERT INTO ing_stream_head (one, lane_count, cursor_id, horizon_id, lease_epoch) VALUES (1, 64, 0, 0, 0);
 INSERT INTO ing_stream_lane (lane, last_pos)
     WITH RECURSIVE lanes (lane) AS (VALUES (0) UNION ALL SELECT lane + 1 FROM lanes WHERE lane < 63)
@@ -179,3 +181,5 @@ CREATE TABLE ing_dead_letter (
     redriven_by    TEXT    NOT NULL DEFAULT '',
     UNIQUE (consumer_group, subscription, event_id)
 ) STRICT;
+
+CREATE INDEX idx_dead_letter_key ON ing_dead_letter (aggregate_id, aggregate_type);

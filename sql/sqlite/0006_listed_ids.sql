@@ -7,3 +7,6 @@ CREATE TABLE ing_listed_id (
     provider_id TEXT    NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
     PRIMARY KEY (task_id, position)
 ) STRICT, WITHOUT ROWID;
+
+-- Which tasks have listed a record.
+CREATE INDEX idx_listed_provider ON ing_listed_id (provider_id);

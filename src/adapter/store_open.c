@@ -32,8 +32,8 @@ static bool copy_address(struct str address, char text[ADDRESS_BYTES_MAX], struc
     return true;
 }
 
-static bool open_postgres(struct str dsn, int64_t timeout_us, struct store **store,
-                          struct error *err)
+static bool open_postgres(struct str dsn, const struct store_options *options, int64_t timeout_us,
+                          struct store **store, struct error *err)
 {
     const struct postgres_module *postgres;
     char text[ADDRESS_BYTES_MAX];
@@ -41,9 +41,13 @@ static bool open_postgres(struct str dsn, int64_t timeout_us, struct store **sto
     if (!copy_address(dsn, text, err))
         return false;
     postgres = module_load("postgres", err);
-    return postgres != NULL &&
-           postgres->open(&(struct postgres_options){ .dsn = text, .busy_timeout_us = timeout_us },
-                          store, err);
+    return postgres != NULL && postgres->open(
+                                   &(struct postgres_options){
+                                       .dsn = text,
+                                       .busy_timeout_us = timeout_us,
+                                       .is_sink = options != NULL && options->is_sink,
+                                   },
+                                   store, err);
 }
 
 static bool open_sqlite(struct str path, const struct store_options *options, int64_t timeout_us,
@@ -55,6 +59,7 @@ static bool open_sqlite(struct str path, const struct store_options *options, in
                                                 &(struct sqlite_options){
                                                     .path = text,
                                                     .create = options != NULL && options->create,
+                                                    .is_sink = options != NULL && options->is_sink,
                                                     .busy_timeout_us = timeout_us,
                                                 },
                                                 store, err);
@@ -78,7 +83,7 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
             dsn = str_slice(dsn, sizeof("sqlite:") - 1, dsn.len);
         return open_sqlite(dsn, options, timeout_us, store, err);
     case STORE_POSTGRES:
-        return open_postgres(dsn, timeout_us, store, err);
+        return open_postgres(dsn, options, timeout_us, store, err);
     }
     return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
 }

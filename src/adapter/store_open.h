@@ -12,6 +12,7 @@ enum store_kind { STORE_SQLITE, STORE_POSTGRES };
 
 struct store_options {
     bool create;             /* SQLite: create the file if it does not exist */
+    bool is_sink;            /* for projections: see adapter/sink_open.h */
     int64_t busy_timeout_us; /* how long to wait for another writer; 0 = 10 s */
 };
 

@@ -7,14 +7,18 @@
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cmd/alive.h"
+#include "cmd/audit.h"
 #include "cmd/bus/bus.h"
+#include "cmd/consume.h"
 #include "cmd/cursor/cursor.h"
 #include "cmd/db.h"
 #include "cmd/harvest/harvest.h"
 #include "cmd/init.h"
+#include "cmd/offset/offset.h"
 #include "cmd/outbox.h"
 #include "cmd/pause.h"
 #include "cmd/plan.h"
+#include "cmd/projection/projection.h"
 #include "cmd/publish.h"
 #include "cmd/quarantine/quarantine.h"
 #include "cmd/record/record.h"
@@ -26,6 +30,7 @@
 #include "cmd/status/status.h"
 #include "cmd/task.h"
 #include "cmd/trigger/trigger.h"
+#include "cmd/why.h"
 #include "cmd/work.h"
 
 static enum exit_code cmd_patra(const struct invocation *invocation);
@@ -54,8 +59,13 @@ static const struct command *const commands[] = {
     &COMMAND_QUARANTINE,
     &COMMAND_SIGNAL,
     &COMMAND_RECORD,
+    &COMMAND_WHY,
     &COMMAND_BUS,
+    &COMMAND_PROJECTION,
+    &COMMAND_AUDIT,
     &COMMAND_PUBLISH,
+    &COMMAND_CONSUME,
+    &COMMAND_OFFSET,
     &COMMAND_OUTBOX,
     &COMMAND_SCHEMA,
     &COMMAND_DB,

@@ -60,9 +60,14 @@ static struct str remark(struct arena *arena, const struct view_subscription *s)
         return arena_printf(arena, "since %s: %.*s", since, STR_ARG(s->trouble->error));
     }
     if (s->readers.count == 0 && s->subscription.kind != SUBSCRIPTION_IMPORT && s->waiting > 0)
-        return STR("nobody reads it: start patra serve or patra publish");
+        return s->subscription.kind == SUBSCRIPTION_PROJECTION
+                   ? STR("nobody reads it: start patra serve or patra consume")
+                   : STR("nobody reads it: start patra serve or patra publish");
     if (s->parked > 0)
         return arena_printf(arena, "patra outbox parked %.*s lists the keys that wait",
+                            STR_ARG(s->subscription.name));
+    if (s->dead > 0)
+        return arena_printf(arena, "patra outbox dead %.*s lists the events that were given up",
                             STR_ARG(s->subscription.name));
     return STR("");
 }
@@ -84,9 +89,8 @@ static struct str owners(struct arena *arena, const struct view_subscription *s)
 static bool print_subscriptions(struct session *session, const struct view_outbox *outbox,
                                 FILE *out, struct error *err)
 {
-    static const char *const heads[] = {
-        "SUBSCRIPTION", "KIND", "STATE", "WAITING", "LAG", "PARKED"
-    };
+    static const char *const heads[] = { "SUBSCRIPTION", "KIND",   "STATE", "WAITING",
+                                         "LAG",          "PARKED", "DEAD" };
     struct columns columns;
 
     if (outbox->subscriptions.count == 0)
@@ -102,6 +106,7 @@ static bool print_subscriptions(struct session *session, const struct view_outbo
         columns_cell(&columns,
                      s->waiting > 0 ? text_span_in(&session->arena, s->lag_us) : STR("-"));
         columns_i64(&columns, s->parked);
+        columns_i64(&columns, s->dead);
         columns_note(&columns, remark(&session->arena, s));
         columns_note(&columns, owners(&session->arena, s));
     }
@@ -155,8 +160,8 @@ static const struct command OUTBOX_STATUS = {
         "Shows how many events are in the stream and how many wait, how far the publisher\n"
         "has looked, which ids below that are still open, and who the publisher is; then each\n"
         "subscription: its state, how many events it has not passed and for how long the first\n"
-        "of them waits, how many keys are parked, what stops it, and who reads which part of\n"
-        "the 64 lanes.",
+        "of them waits, how many keys are parked and events given up, what stops it, and who\n"
+        "reads which part of the 64 lanes.",
     .options = { { "lanes", NULL, "Show the last position of each lane instead." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
@@ -164,8 +169,9 @@ static const struct command OUTBOX_STATUS = {
 };
 
 static const struct command *const children[] = {
-    &OUTBOX_STATUS, &OUTBOX_PARKED, &OUTBOX_RETRY, &OUTBOX_SKIP,           &OUTBOX_PAUSE,
-    &OUTBOX_RESUME, &OUTBOX_SEEK,   &OUTBOX_PRUNE, &COMMAND_OUTBOX_IMPORT, NULL
+    &OUTBOX_STATUS, &OUTBOX_PARKED,         &OUTBOX_RETRY, &OUTBOX_SKIP,
+    &OUTBOX_PAUSE,  &OUTBOX_RESUME,         &OUTBOX_DEAD,  &OUTBOX_REDRIVE,
+    &OUTBOX_PRUNE,  &COMMAND_OUTBOX_IMPORT, NULL
 };
 
 const struct command COMMAND_OUTBOX = {
@@ -173,7 +179,8 @@ const struct command COMMAND_OUTBOX = {
     .summary = "show what became of events, and what waits",
     .description =
         "Every change of a record is an event. The publisher appends events to the stream,\n"
-        "which subscriptions read: each hands events on to its bus by itself. A key whose event\n"
-        "a bus refuses is parked: its later events wait with it, and others go on.",
+        "which subscriptions read: each hands events on to its bus, or applies them to the\n"
+        "tables of a projection, by itself. A key whose event is refused is parked: its later\n"
+        "events wait with it, and others go on.",
     .children = children,
 };

@@ -11,7 +11,8 @@ extern const struct command OUTBOX_RETRY;
 extern const struct command OUTBOX_SKIP;
 extern const struct command OUTBOX_PAUSE;
 extern const struct command OUTBOX_RESUME;
-extern const struct command OUTBOX_SEEK;
+extern const struct command OUTBOX_DEAD; /* outbox_dead.c */
+extern const struct command OUTBOX_REDRIVE;
 extern const struct command OUTBOX_PRUNE; /* outbox_prune.c */
 
 #endif

@@ -1,4 +1,4 @@
-/* patra outbox parked, retry, skip, pause, resume and seek: what people do with subscriptions. */
+/* patra outbox parked, retry, skip, pause and resume: what people do with subscriptions. */
 #include <inttypes.h>
 
 #include "cli/columns.h"
@@ -6,16 +6,12 @@
 #include "cli/session.h"
 #include "cli/who.h"
 #include "cmd/outbox.h"
-#include "engine/relay/give_up.h"
+#include "cmd/subscription_home.h"
+#include "engine/lanes/give_up.h"
 #include "port/store_rate.h"
 #include "view/outbox.h"
 
 enum { LIMIT = 100, LIMIT_MAX = 10000, TRIES = 5 };
-
-static struct offset_key key_of(const struct invocation *invocation)
-{
-    return (struct offset_key){ SUBSCRIPTION_GROUP, str_of(invocation->operands[0]) };
-}
 
 static bool check(const struct invocation *invocation, struct session *session, int64_t *now_us,
                   struct error *err)
@@ -74,19 +70,42 @@ static bool print_parked(struct session *session, const struct view_parked_list 
     return true;
 }
 
+/* Of one subscription, wherever its keys are. */
+static bool read_one(struct session *session, const char *name, int64_t limit,
+                     struct view_parked_list *list, struct error *err)
+{
+    struct view_parked *parked = ARENA_NEW(&session->arena, struct view_parked);
+    struct subscription_home home = { 0 };
+    bool ok;
+
+    if (parked == NULL)
+        return arena_error(&session->arena, err);
+    ok = subscription_home_open(session, name, &home, err) &&
+         store_parked_list(home.store, &session->arena,
+                           &(struct parked_query){ .key = home.key, .limit = limit }, &parked->keys,
+                           err);
+    subscription_home_close(&home);
+    parked->subscription = str_of(name);
+    parked->is_full = (int64_t)parked->keys.count == limit;
+    *list = (struct view_parked_list){ parked, parked->keys.count > 0 };
+    return ok;
+}
+
 static bool parked(const struct invocation *invocation, struct session *session,
                    enum exit_code *code, struct error *err)
 {
     const struct view_reader reader = session_reader(session);
-    const char *name = invocation->operand_count > 0 ? invocation->operands[0] : "";
     struct view_parked_list list;
     int64_t limit;
     struct output output;
 
     (void)code;
     if (!invocation_number(invocation, "limit", (struct option_range){ 1, LIMIT_MAX, LIMIT },
-                           &limit, err) ||
-        !view_parked(&reader, str_of(name), limit, &list, err))
+                           &limit, err))
+        return false;
+    if (invocation->operand_count > 0
+            ? !read_one(session, invocation->operands[0], limit, &list, err)
+            : !view_parked(&reader, limit, &list, err))
         return false;
     if (!invocation_flag(invocation, "json"))
         return print_parked(session, &list, invocation->out, err);
@@ -116,26 +135,37 @@ const struct command OUTBOX_PARKED = {
 
 /* ---- retry ---- */
 
-static bool retry(const struct invocation *invocation, struct session *session,
-                  enum exit_code *code, struct error *err)
+static bool retry_some(const struct invocation *invocation, const struct subscription_home *home,
+                       struct error *err)
 {
     const bool all = invocation_flag(invocation, "all");
-    struct parked_query query = { .key = key_of(invocation) };
-    int64_t now_us, count;
+    struct parked_query query = { .key = home->key };
+    int64_t count;
 
-    (void)code;
-    if (all == (invocation->operand_count > 1))
-        return command_misused(err, "name one KEY, or --all");
     if (!all)
         query.aggregate_id = str_of(invocation->operands[1]);
-    if (!check(invocation, session, &now_us, err) ||
-        !store_parked_retry(session->store, &query, now_us, &count, err))
+    if (!store_parked_retry(home->store, &query, home->now_us, &count, err))
         return false;
     if (count == 0 && !all)
         return error_set(err, ERROR_REQUEST, "parked.unknown", "no key %s of %s is parked",
                          invocation->operands[1], invocation->operands[0]);
     fprintf(invocation->out, "%" PRId64 " key%s will be tried now\n", count, count == 1 ? "" : "s");
     return true;
+}
+
+static bool retry(const struct invocation *invocation, struct session *session,
+                  enum exit_code *code, struct error *err)
+{
+    struct subscription_home home = { 0 };
+    bool ok;
+
+    (void)code;
+    if (invocation_flag(invocation, "all") == (invocation->operand_count > 1))
+        return command_misused(err, "name one KEY, or --all");
+    ok = subscription_home_open(session, invocation->operands[0], &home, err) &&
+         retry_some(invocation, &home, err);
+    subscription_home_close(&home);
+    return ok;
 }
 
 static enum exit_code cmd_retry(const struct invocation *invocation)
@@ -150,33 +180,33 @@ const struct command OUTBOX_RETRY = {
     .operands_min = 1,
     .operands_max = 2,
     .description =
-        "Lets the relay of subscription NAME try a parked key, or --all of them, without\n"
-        "waiting for the next try; also those whose tries never ended because the relay died.",
+        "Lets the readers of subscription NAME try a parked key, or --all of them, without\n"
+        "waiting for the next try; also those whose tries never ended because a reader died.",
     .options = { { "all", NULL, "Every parked key of the subscription." }, SESSION_OPTION },
     .run = cmd_retry,
 };
 
 /* ---- skip ---- */
 
-static bool skip(const struct invocation *invocation, struct session *session, enum exit_code *code,
-                 struct error *err)
+static bool skip_key(const struct invocation *invocation, struct session *session,
+                     const struct subscription_home *home, struct error *err)
 {
     const char *note = invocation_value(invocation, "reason");
-    struct give_up request = { .key = key_of(invocation),
-                               .aggregate_id = str_of(invocation->operands[1]) };
+    struct give_up request = { .store = home->store,
+                               .stream = home->stream,
+                               .key = home->key,
+                               .aggregate_id = str_of(invocation->operands[1]),
+                               .now_us = home->now_us };
     struct given_up given = { 0 };
     bool ok = false;
 
-    (void)code;
-    if (!check(invocation, session, &request.now_us, err))
-        return false;
     request.reason =
         arena_printf(&session->arena, "skipped by %.*s%s%s", STR_ARG(who_am_i(&session->arena)),
                      note != NULL ? ": " : "", note != NULL ? note : "");
     if (session->arena.failed)
         return arena_error(&session->arena, err);
     for (int i = 0; i < TRIES && !ok; i++) {
-        ok = give_up(session->store, &request, &given, err);
+        ok = give_up(&request, &given, err);
         if (!ok && err->level != ERROR_TRANSIENT)
             return false;
     }
@@ -189,6 +219,18 @@ static bool skip(const struct invocation *invocation, struct session *session, e
             "%s: %" PRId64 " event%s given up and kept as dead letters; later ones are delivered\n",
             invocation->operands[1], given.events, given.events == 1 ? "" : "s");
     return true;
+}
+
+static bool skip(const struct invocation *invocation, struct session *session, enum exit_code *code,
+                 struct error *err)
+{
+    struct subscription_home home = { 0 };
+    const bool ok = subscription_home_open(session, invocation->operands[0], &home, err) &&
+                    skip_key(invocation, session, &home, err);
+
+    (void)code;
+    subscription_home_close(&home);
+    return ok;
 }
 
 static enum exit_code cmd_skip(const struct invocation *invocation)
@@ -204,7 +246,7 @@ const struct command OUTBOX_SKIP = {
     .operands_max = 2,
     .description =
         "The events of KEY that wait are not delivered to subscription NAME; each is kept as a\n"
-        "dead letter (ing_dead_letter), with who gave it up and why. The key's next event is\n"
+        "dead letter (patra outbox dead), with who gave it up and why. The key's next event is\n"
         "delivered as usual.",
     .options = { { "reason", "TEXT", "Why; kept with the dead letters." }, SESSION_OPTION },
     .run = cmd_skip,
@@ -284,72 +326,4 @@ const struct command OUTBOX_RESUME = {
         "bus refuses stops there again, unless the cause is gone or its policy was changed.",
     .options = { SESSION_OPTION },
     .run = cmd_resume,
-};
-
-/* ---- seek ---- */
-
-static bool seek_lanes(struct session *session, const struct offset_seek *to, bool is_latest,
-                       struct error *err)
-{
-    int64_t positions[OUTBOX_LANES] = { 0 };
-
-    if (!(is_latest ? store_stream_ends(session->store, positions, err)
-                    : store_stream_begins(session->store, positions, err)))
-        return false;
-    for (int i = 0; i < OUTBOX_LANES; i++) {
-        struct offset_seek seek = *to;
-        bool found;
-
-        seek.lane = i;
-        seek.pos = positions[i];
-        if (!store_offset_seek(session->store, &seek, &found, err))
-            return false;
-    }
-    return true;
-}
-
-static bool seek(const struct invocation *invocation, struct session *session, enum exit_code *code,
-                 struct error *err)
-{
-    const char *to = invocation_value(invocation, "to");
-    const char *reason = invocation_value(invocation, "reason");
-    const bool is_latest = to != NULL && str_eq(str_of(to), STR("latest"));
-    struct offset_seek request = { .key = key_of(invocation),
-                                   .reason = str_of(reason != NULL ? reason : ""),
-                                   .by = who_am_i(&session->arena) };
-
-    (void)code;
-    if (!is_latest && (to == NULL || !str_eq(str_of(to), STR("earliest"))))
-        return command_misused(err, "--to: earliest or latest");
-    if (!check(invocation, session, &request.now_us, err) || !store_begin(session->store, err))
-        return false;
-    if (!seek_lanes(session, &request, is_latest, err) || !store_commit(session->store, err)) {
-        store_rollback(session->store);
-        return false;
-    }
-    fprintf(invocation->out, "%s: goes on with %s\n", invocation->operands[0],
-            is_latest ? "events to come" : "the oldest event of the stream");
-    return true;
-}
-
-static enum exit_code cmd_seek(const struct invocation *invocation)
-{
-    return session_run(invocation, seek);
-}
-
-const struct command OUTBOX_SEEK = {
-    .name = "seek",
-    .summary = "deliver the stream again, or skip what waits",
-    .operands = "NAME",
-    .operands_min = 1,
-    .operands_max = 1,
-    .description =
-        "Moves subscription NAME to the oldest event of the stream, which delivers everything\n"
-        "again, or to its end, which leaves out what waits. Parked keys are forgotten: what is\n"
-        "delivered then is as the stream has it. Who moved it and why is kept in\n"
-        "ing_offset_reset.",
-    .options = { { "to", "PLACE", "earliest or latest." },
-                 { "reason", "TEXT", "Why; kept." },
-                 SESSION_OPTION },
-    .run = cmd_seek,
 };

@@ -12,7 +12,6 @@
 #include "worker/importing.h"
 #include "worker/notifying.h"
 #include "worker/relay_bus.h"
-#include "worker/relays.h"
 #include "worker/stop.h"
 
 #define LEASE_MIN_US (US_PER_SECOND / 10)
@@ -47,7 +46,7 @@ struct publish {
     struct publisher_parts parts;
     struct publisher_settings settings;
     struct relay_bus_parts bus;
-    struct relays_settings relays;
+    struct readers_settings relays;
 };
 
 /* Imports, the sequencer and the relays, each until nothing is left. What an import fails for does
@@ -56,7 +55,7 @@ static bool drain(const struct invocation *invocation, struct session *session,
                   struct publish *publish, struct error *err)
 {
     int64_t appended = 0;
-    struct relay_total total = { 0 };
+    struct lanes_total total = { 0 };
     struct error failure;
     int64_t imported;
     bool is_imported, ok;
@@ -66,7 +65,7 @@ static bool drain(const struct invocation *invocation, struct session *session,
     if (!publisher_run(&publish->parts, &publish->settings, &appended, err))
         return false;
     fprintf(invocation->out, "%" PRId64 " events published\n", appended);
-    ok = relays_drain(session, &publish->relays, &total, err);
+    ok = readers_drain(session, &publish->relays, &total, err);
     if (total.delivered > 0 || total.parked > 0)
         fprintf(invocation->out, "%" PRId64 " messages handed on, %" PRId64 " keys parked\n",
                 total.delivered, total.parked);
@@ -79,15 +78,15 @@ static bool run(const struct invocation *invocation, struct session *session,
                 struct publish *publish, struct error *err)
 {
     struct importing *importing = NULL;
-    struct relays *relays = NULL;
+    struct readers *relays = NULL;
     int64_t appended = 0;
     bool ok;
 
     ok = importing_start(&importing, session, publish->relays.log, publish->relays.stop, err) &&
-         relays_start(&relays, session, &publish->relays, err) &&
+         readers_start(&relays, session, &publish->relays, err) &&
          publisher_run(&publish->parts, &publish->settings, &appended, err);
     stop_request(publish->relays.stop);
-    relays_join(relays);
+    readers_join(relays);
     importing_join(importing);
     if (ok)
         fprintf(invocation->out, "%" PRId64 " events published\n", appended);
@@ -103,9 +102,7 @@ static bool publish(const struct invocation *invocation, struct session *session
         .settings = { .is_draining = once },
         .parts = { .store = session->store, .clock = &session->clock, .random = &random },
         .bus = { &session->secrets.source, &session->clock },
-        .relays = { .only = invocation_value(invocation, "only"),
-                    .open = relay_bus_open,
-                    .configure = relay_bus_configure }
+        .relays = { .kind = &RELAY_READERS, .only = invocation_value(invocation, "only") }
     };
     char owner[WHO_PROCESS_MAX];
     struct notifying *notifying = NULL;

@@ -15,9 +15,10 @@
 #include "worker/alive.h"
 #include "worker/importing.h"
 #include "worker/notifying.h"
+#include "worker/projection_sink.h"
 #include "worker/publishing.h"
+#include "worker/readers.h"
 #include "worker/relay_bus.h"
-#include "worker/relays.h"
 #include "worker/stop.h"
 #include "worker/workers.h"
 
@@ -37,12 +38,14 @@ struct serve {
     bool is_planner;
     bool is_executor;
     bool is_publisher;
+    bool is_consumer;
     int64_t keep_us; /* of events */
     char owner[WHO_PROCESS_MAX];
     int64_t next_us; /* monotonic: of the planner's turns */
     bool is_failing; /* the planner, at its last turn */
     struct store_retry retry;
     struct relay_bus_parts bus;
+    struct projection_sink_parts sink;
 };
 
 /* ---- the planner ---- */
@@ -158,13 +161,11 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
 
 /* The publisher, and the relays beside it. */
 static bool start_publishing(struct serve *serve, struct stop *stop, struct publishing **publishing,
-                             struct relays **relays, struct error *err)
+                             struct readers **relays, struct error *err)
 {
-    const struct relays_settings settings = { .log = serve->log,
-                                              .stop = stop,
-                                              .open = relay_bus_open,
-                                              .configure = relay_bus_configure,
-                                              .context = &serve->bus };
+    const struct readers_settings settings = {
+        .kind = &RELAY_READERS, .log = serve->log, .stop = stop, .context = &serve->bus
+    };
 
     if (!serve->is_publisher)
         return true;
@@ -176,7 +177,18 @@ static bool start_publishing(struct serve *serve, struct stop *stop, struct publ
                                                         .stop = stop,
                                                         .keep_us = serve->keep_us },
                             err) &&
-           relays_start(relays, serve->session, &settings, err);
+           readers_start(relays, serve->session, &settings, err);
+}
+
+static bool start_consuming(struct serve *serve, struct stop *stop, struct readers **consumers,
+                            struct error *err)
+{
+    const struct readers_settings settings = {
+        .kind = &PROJECTION_READERS, .log = serve->log, .stop = stop, .context = &serve->sink
+    };
+
+    serve->sink = (struct projection_sink_parts){ .secrets = &serve->session->secrets.source };
+    return !serve->is_consumer || readers_start(consumers, serve->session, &settings, err);
 }
 
 static bool serve_until_stopped(struct serve *serve, struct workers_settings *settings,
@@ -185,7 +197,8 @@ static bool serve_until_stopped(struct serve *serve, struct workers_settings *se
     struct publishing *publishing = NULL;
     struct notifying *notifying = NULL;
     struct importing *importing = NULL;
-    struct relays *relays = NULL;
+    struct readers *relays = NULL;
+    struct readers *consumers = NULL;
     struct workers *workers = NULL;
     struct error later;
     struct stop stop;
@@ -199,17 +212,20 @@ static bool serve_until_stopped(struct serve *serve, struct workers_settings *se
          (!serve->is_publisher ||
           importing_start(&importing, serve->session, serve->log, &stop, err)) &&
          start_publishing(serve, &stop, &publishing, &relays, err) &&
+         start_consuming(serve, &stop, &consumers, err) &&
          (!serve->is_executor || workers_start(&workers, serve->session, settings, err));
     if (ok) {
         log_event(serve->log, LOG_INFO, "serving", LOG_STR("store", serve->session->dsn),
                   LOG_BOOL("planner", serve->is_planner),
                   LOG_I64("workers", serve->is_executor ? settings->count : 0),
-                  LOG_BOOL("publisher", serve->is_publisher));
+                  LOG_BOOL("publisher", serve->is_publisher),
+                  LOG_BOOL("consumer", serve->is_consumer));
         workers_attend(workers, &stop, &serve->session->clock, &serve->turn);
         ok = workers_join(workers, err);
     }
     stop_request(&stop);
-    relays_join(relays);
+    readers_join(consumers);
+    readers_join(relays);
     ok = publishing_join(publishing, ok ? err : &later) && ok;
     importing_join(importing);
     notifying_join(notifying);
@@ -222,7 +238,7 @@ static bool serve_until_stopped(struct serve *serve, struct workers_settings *se
 static bool read_roles(const struct invocation *invocation, struct serve *serve, struct error *err)
 {
     const char *given = invocation_value(invocation, "role");
-    struct str rest = str_of(given != NULL ? given : "planner,executor,publisher");
+    struct str rest = str_of(given != NULL ? given : "planner,executor,publisher,consumer");
 
     do {
         const struct str role = str_trim(str_cut(&rest, ','));
@@ -233,11 +249,14 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
             serve->is_executor = true;
         else if (str_eq(role, STR("publisher")))
             serve->is_publisher = true;
+        else if (str_eq(role, STR("consumer")))
+            serve->is_consumer = true;
         else if (str_eq(role, STR("api")))
             return command_misused(err, "--role: this patra has no api yet; the roles are planner, "
-                                        "executor and publisher");
+                                        "executor, publisher and consumer");
         else
-            return command_misused(err, "--role: '%.*s' is not planner, executor or publisher",
+            return command_misused(err,
+                                   "--role: '%.*s' is not planner, executor, publisher or consumer",
                                    STR_ARG(role));
     } while (rest.len > 0);
     return true;
@@ -303,13 +322,15 @@ const struct command COMMAND_SERVE = {
         "Runs until it is stopped. The planner fires operations that have `every` or a cron\n"
         "line when they are due, re-slices what executors asked for, and puts back the tasks of\n"
         "dead workers. The executor runs tasks. The publisher gives events their place in the\n"
-        "stream and hands them on to each bus (patra bus apply). Any number of processes may\n"
-        "serve one store: each tick fires once, each task belongs to one worker, one publisher\n"
-        "is at work while the others wait, and relays share the lanes of the stream. On SIGTERM\n"
+        "stream and hands them on to each bus (patra bus apply). The consumer applies them to\n"
+        "projections (patra projection apply). Any number of processes may serve one store: each\n"
+        "tick fires once, each task belongs to one worker, one publisher is at work while the\n"
+        "others wait, and relays and consumers share the lanes of the stream. On SIGTERM\n"
         "or SIGINT it finishes the current batches, gives its tasks back, and exits with 0. If\n"
         "it cannot start, the exit code is 3 when the store is unreachable, and 4 when it does\n"
         "not exist or has another schema. See docs/operate.md.",
-    .options = { { "role", "ROLES", "One or more of planner, executor, publisher (all of them)." },
+    .options = { { "role", "ROLES",
+                   "One or more of planner, executor, publisher, consumer (all)." },
                  { "init", NULL, "First create or migrate the store, as patra init does." },
                  WORKERS_OPTION,
                  LEASE_OPTION,

@@ -80,7 +80,7 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_cursor",                  "SIU",  "SIU",   _,        _,       "S"),
     TABLE("ing_cursor_event",            "SI",   "SI",    _,        _,       "S"),
     TABLE("ing_reslice_request",         "SIU",  "SIU",   _,        _,       "S"),
-    TABLE("ing_listed_id",               "S",    "SI",    _,        _,       _),
+    TABLE("ing_listed_id",               "S",    "SI",    _,        _,       "S"),
     TABLE("ing_signal",                  "SU",   "SIU",   _,        _,       "S"),
     TABLE("ing_pause",                   "S",    "SI",    _,        _,       "S"),
     TABLE("ing_rate_gate",               "S",    "SIU",   _,        _,       "S"),
@@ -107,7 +107,8 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_offset_reset",            _,      _,       "SI",     "SI",    "S"),
     TABLE("ing_reader",                  _,      _,       "SIUD",   "SIUD",  "S"),
     TABLE("ing_parked",                  _,      _,       "SIUD",   "SIUD",  "S"),
-    TABLE("ing_dead_letter",             _,      _,       "SI",     "SI",    "S"),
+    TABLE("ing_dead_letter",             _,      _,       "SIU",    "SIU",   "S"),
+    TABLE("ing_projection",              _,      _,       _,        "SIU",   "S"),
     TABLE("ing_inbox",                   _,      _,       _,        "SID",   _),
 };
 /* clang-format on */
@@ -174,6 +175,31 @@ static void write_views(struct buf *out, const struct grants_request *request)
                STR_ARG(request->schema), STR_ARG(request->schema), STR_ARG(request->prefix));
 }
 
+/* The tables of projections that are there, their children, and their keys without a row. */
+static void write_projections(struct buf *out, const struct grants_request *request,
+                              const char *privileges)
+{
+    buf_printf(
+        out,
+        "DO $$ DECLARE t record; BEGIN\n"
+        "    FOR t IN WITH p AS (SELECT coalesce(nullif(spec::jsonb ->> 'schema', ''), "
+        "'%.*s') AS schema,\n"
+        "            e.key AS name, e.value FROM \"%.*s\".ing_projection,\n"
+        "            jsonb_each(spec::jsonb -> 'tables') AS e),\n"
+        "        a AS (SELECT schema, name FROM p UNION SELECT schema, name || '__gone' FROM "
+        "p\n"
+        "            UNION SELECT schema, c FROM p, jsonb_object_keys(coalesce(value -> "
+        "'children', '{}')) AS c)\n"
+        "        SELECT * FROM a WHERE to_regclass(format('%%I.%%I', schema, name)) IS NOT "
+        "NULL\n"
+        "    LOOP\n"
+        "        EXECUTE format('GRANT %s ON %%I.%%I TO \"%.*s%s\"', t.schema, t.name);\n"
+        "    END LOOP;\n"
+        "END $$;\n",
+        STR_ARG(request->schema), STR_ARG(request->schema), privileges, STR_ARG(request->prefix),
+        grant_role_name(request->role));
+}
+
 static void write_role(struct buf *out, const struct grants_request *request)
 {
     const char *role = grant_role_name(request->role);
@@ -193,8 +219,12 @@ static void write_role(struct buf *out, const struct grants_request *request)
                STR_ARG(prefix), role, STR_ARG(schema), STR_ARG(prefix), role);
     for (size_t i = 0; i < grant_rows_count; i++)
         write_row(out, request, &grant_rows[i], role);
-    if (request->role == GRANT_READER)
+    if (request->role == GRANT_READER) {
         write_views(out, request);
+        write_projections(out, request, "SELECT");
+    }
+    if (request->role == GRANT_CONSUMER)
+        write_projections(out, request, "SELECT, INSERT, UPDATE, DELETE");
 }
 
 void grants_write(struct buf *out, const struct grants_request *request)

@@ -19,6 +19,8 @@
  * checked by the caller, who knows the declarations: template.uses lists every variable and
  * function with its place in the text.
  *
+ * Templates of sources have the scopes up to credential, those of projections the last two.
+ *
  * Secrets: a placeholder that uses the credential scope anywhere is secret. Redacted rendering
  * writes *** for it, and calls the resolver only to find whether the credential exists. Everything
  * that is stored, logged or hashed is rendered redacted.
@@ -76,6 +78,8 @@ enum template_scope {
     TEMPLATE_PARAMS,
     TEMPLATE_CONST,
     TEMPLATE_CREDENTIAL,
+    TEMPLATE_EVENT, /* projections have these two, and no others */
+    TEMPLATE_COLUMN,
     TEMPLATE_SCOPES,
 };
 

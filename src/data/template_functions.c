@@ -216,6 +216,20 @@ static bool eval_upper(const struct template_call *call, struct template_value *
     return map_case(call, 'a', 'z', value, err);
 }
 
+static bool eval_after(const struct template_call *call, struct template_value *value,
+                       struct error *err)
+{
+    const struct str text = call->arguments[0].text, mark = call->arguments[1].text;
+    const size_t at = str_find(text, mark);
+
+    (void)err;
+    *value = (struct template_value){
+        .type = TEMPLATE_TEXT,
+        .text = at < text.len ? str_slice(text, at + mark.len, text.len) : text,
+    };
+    return true;
+}
+
 static bool eval_trim(const struct template_call *call, struct template_value *value,
                       struct error *err)
 {
@@ -236,6 +250,13 @@ static bool check_duration(struct str literal, struct error *err)
 
 /* Sorted by name, as the manual shows them. */
 const struct template_function template_functions[] = {
+    { .row = { "after", "text, mark",
+               "What follows the first occurrence of the mark; without one, the text." },
+      .least = 2,
+      .most = 2,
+      .takes = { TEMPLATE_TEXT, TEMPLATE_TEXT },
+      .gives = TEMPLATE_TEXT,
+      .eval = eval_after },
     { .row = { "coalesce", "value, value, ...", "The first value that is not null." },
       .least = 1,
       .most = SIZE_MAX,

@@ -13,6 +13,8 @@ const struct template_scope_row template_scopes[TEMPLATE_SCOPES] = {
     [TEMPLATE_CONST] = { "const", true, "Constants that the source declares." },
     [TEMPLATE_CREDENTIAL] = { "credential", true,
                               "Parts of the source's credential; never stored, never shown." },
+    [TEMPLATE_EVENT] = { "event", false, "The event that a row is made of." },
+    [TEMPLATE_COLUMN] = { "column", true, "Another column of the row, which has a path." },
 };
 
 const struct template_variable_row template_variables[] = {
@@ -48,5 +50,12 @@ const struct template_variable_row template_variables[] = {
     { TEMPLATE_PAGE, "url", TEMPLATE_TEXT, "The URL of this page." },
     { TEMPLATE_IDS, "list", TEMPLATE_LIST, "The ids; see join()." },
     { TEMPLATE_IDS, "count", TEMPLATE_INT, "The number of ids." },
+    { TEMPLATE_EVENT, "id", TEMPLATE_TEXT, "The event's id." },
+    { TEMPLATE_EVENT, "type", TEMPLATE_TEXT, "RecordCreated, VideoUpdated, ..." },
+    { TEMPLATE_EVENT, "aggregate_type", TEMPLATE_TEXT, "crossref/works, video, ..." },
+    { TEMPLATE_EVENT, "aggregate_id", TEMPLATE_TEXT, "The id of the record or aggregate." },
+    { TEMPLATE_EVENT, "version", TEMPLATE_INT, "The number of the change." },
+    { TEMPLATE_EVENT, "occurred_at", TEMPLATE_INSTANT, "When it happened." },
+    { TEMPLATE_EVENT, "body", TEMPLATE_TEXT, "The event's JSON, for jsonPath()." },
 };
 const size_t template_variables_count = ARRAY_LEN(template_variables);

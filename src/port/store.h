@@ -118,11 +118,13 @@ struct store {
     const struct store_subscription_ops *subscription;
     const struct store_offset_ops *offset;
     const struct store_parked_ops *parked;
+    const struct store_sink_ops *sink;
     const struct store_lease_ops *lease;
     const struct store_run_ops *run;
     const struct store_rate_ops *rate;
     const struct store_status_ops *status;
     const struct store_view_ops *view;
+    const struct store_trace_ops *trace;
     const struct store_wake_ops *wake;
     struct store_listener *listener; /* of this session and those made of it; NULL: none */
     bool has_events;                 /* the transaction has written some */
@@ -333,6 +335,12 @@ static inline bool store_error_is_conflict(const struct error *err)
 static inline bool store_error_is_busy(const struct error *err)
 {
     return strcmp(err->code, "store.busy") == 0;
+}
+
+/* A value breaks a rule of its table. */
+static inline bool store_error_is_constraint(const struct error *err)
+{
+    return strcmp(err->code, "store.constraint") == 0;
 }
 
 /* Whether every store can keep it as text: UTF-8 without NUL. */

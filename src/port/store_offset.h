@@ -20,6 +20,7 @@
 
 #include "core/limits.h"
 #include "port/store.h"
+#include "port/store_stream.h"
 
 struct offset_key { /* whose offsets */
     struct str group;
@@ -95,6 +96,13 @@ struct offset_seek {
     int64_t now_us;
 };
 
+struct offset_tell { /* how far the offsets are that another database has */
+    struct offset_key key;
+    int64_t now_us;
+    const struct stream_place *places;
+    size_t count;
+};
+
 struct offset_state { /* of a lane, for people */
     int64_t lane;
     int64_t pos;
@@ -139,8 +147,11 @@ struct store_offset_ops {
                   struct error *err);
     bool (*seek)(struct store *store, const struct offset_seek *seek, bool *found,
                  struct error *err);
+    bool (*tell)(struct store *store, const struct offset_tell *tell, struct error *err);
     bool (*states)(struct store *store, struct arena *arena, const struct offset_key *key,
                    struct offset_state_list *list, struct error *err);
+    bool (*hold)(struct store *store, const struct offset_key *key, int64_t lane,
+                 struct error *err);
     bool (*readers)(struct store *store, struct arena *arena, const struct offset_key *key,
                     struct reader_state_list *list, struct error *err);
 };
@@ -191,11 +202,32 @@ static inline bool MUST_CHECK store_offset_leave(struct store *store, const stru
 }
 
 /* Moves a lane, forth or back; its owner is overtaken, and its parked keys are forgotten: from the
- * new position on, the lane is delivered as the stream has it. Writes down who did it. */
+ * new position on, the lane is delivered as the stream has it. Writes down who did it. In a store,
+ * a position before the first event of the lane means that one; a sink does not know the stream
+ * (engine/lanes/offset_reset.h moves both). */
 static inline bool MUST_CHECK store_offset_seek(struct store *store, const struct offset_seek *seek,
                                                 bool *found, struct error *err)
 {
     return store->offset->seek(store, seek, found, err);
+}
+
+/* Where a sink has the offsets (port/store_sink.h), the store's are a copy: retention and people
+ * look at them. They only grow by this. The transaction holds STORE_PRUNE_LOCK, and so does that of
+ * whoever moves both back. */
+static inline bool MUST_CHECK store_offset_tell(struct store *store, const struct offset_tell *tell,
+                                                struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->offset->tell(store, tell, err);
+}
+
+/* Keeps the owner of a lane, whoever it is, from saving until this transaction ends: nobody else
+ * writes what belongs to the lane meanwhile. */
+static inline bool MUST_CHECK store_offset_hold(struct store *store, const struct offset_key *key,
+                                                int64_t lane, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->offset->hold(store, key, lane, err);
 }
 
 static inline bool MUST_CHECK store_offset_states(struct store *store, struct arena *arena,

@@ -49,9 +49,10 @@ struct parked_query {
     int64_t limit;
 };
 
-struct parked_pass { /* a key that has an event more that waits */
+struct parked_pass { /* a key that has more events that wait */
     struct str aggregate_type;
     struct str aggregate_id;
+    int64_t first_version; /* lower than head, where a lane was moved back and a letter redriven */
     int64_t seen_version;
 };
 
@@ -71,6 +72,36 @@ struct dead_letter {
     int64_t attempts;
     struct str envelope;
     int64_t dead_us;
+};
+
+struct letter { /* a dead letter that is kept */
+    int64_t id;
+    struct dead_letter dead;
+    bool is_redriven; /* it was given back to its subscription */
+    int64_t redriven_us;
+    struct str redriven_by;
+};
+
+struct letter_list {
+    struct letter *items; /* by id: the order in which they were given up */
+    size_t count;
+};
+
+struct letter_query {
+    struct offset_key key;
+    struct str aggregate_id; /* only this one, of whatever type; empty: all */
+    bool has_redriven;       /* those too */
+    int64_t after_id;
+    int64_t limit;
+};
+
+struct redrive {
+    struct offset_key key;
+    const struct letter *letter;
+    int64_t record_id; /* 0: a foreign aggregate */
+    int64_t lane;
+    struct str by;
+    int64_t now_us;
 };
 
 struct store_parked_ops {
@@ -94,6 +125,14 @@ struct store_parked_ops {
                    struct stream_event_list *list, struct error *err);
     bool (*bury)(struct store *store, const struct offset_key *key,
                  const struct dead_letter *letter, struct error *err);
+    bool (*letters)(struct store *store, struct arena *arena, const struct letter_query *query,
+                    struct letter_list *list, struct error *err);
+    bool (*letter_count)(struct store *store, const struct offset_key *key, int64_t *count,
+                         struct error *err);
+    bool (*letter_event)(struct store *store, struct redrive *redrive, bool *found,
+                         struct error *err);
+    bool (*redrive)(struct store *store, const struct redrive *redrive, bool *done,
+                    struct error *err);
 };
 
 static inline bool MUST_CHECK store_parked_list(struct store *store, struct arena *arena,
@@ -109,7 +148,7 @@ static inline bool MUST_CHECK store_parked_count(struct store *store, const stru
     return store->parked->count(store, key, count, err);
 }
 
-/* A key that is parked already stays as it is, but for `seen`. */
+/* A key that is parked already stays as it is, but for head and seen, which then hold both. */
 static inline bool MUST_CHECK store_parked_put(struct store *store, const struct offset_key *key,
                                                const struct parked *parked, struct error *err)
 {
@@ -133,7 +172,8 @@ static inline bool MUST_CHECK store_parked_begin(struct store *store, const stru
     return store->parked->begin(store, key, parked, found, err);
 }
 
-/* It has ended: head_version, next_retry_us and last_error are those of `parked`. */
+/* It has ended: head_version, next_retry_us and last_error are those of `parked`. Attempts are
+ * counted from 0 where head_version is another one. */
 static inline bool MUST_CHECK store_parked_end(struct store *store, const struct offset_key *key,
                                                const struct parked *parked, bool *found,
                                                struct error *err)
@@ -166,11 +206,48 @@ static inline bool MUST_CHECK store_parked_events(struct store *store, struct ar
     return store->parked->events(store, arena, events, list, err);
 }
 
-/* Keeps what is given up. An event that was given up before is left as it is. */
+/* Keeps what is given up. One that was given up before has this reason now, and can be redriven
+ * again. */
 static inline bool MUST_CHECK store_parked_bury(struct store *store, const struct offset_key *key,
                                                 const struct dead_letter *letter, struct error *err)
 {
     return store->parked->bury(store, key, letter, err);
+}
+
+static inline bool MUST_CHECK store_parked_letters(struct store *store, struct arena *arena,
+                                                   const struct letter_query *query,
+                                                   struct letter_list *list, struct error *err)
+{
+    return store->parked->letters(store, arena, query, list, err);
+}
+
+/* Those that were not redriven. */
+static inline bool MUST_CHECK store_parked_letter_count(struct store *store,
+                                                        const struct offset_key *key,
+                                                        int64_t *count, struct error *err)
+{
+    return store->parked->letter_count(store, key, count, err);
+}
+
+/* Whose event the letter is: sets record_id and lane. *found is false when the outbox does not have
+ * it any more. */
+static inline bool MUST_CHECK store_parked_letter_event(struct store *store,
+                                                        struct redrive *redrive, bool *found,
+                                                        struct error *err)
+{
+    return store->parked->letter_event(store, redrive, found, err);
+}
+
+/* Its key is parked at the letter's version, or reaches back to it, and is tried at once: so it is
+ * delivered by whoever holds the lane, and later events of the key wait for it. Versions between it
+ * and what waits already are delivered again. *done is false when the letter was redriven before.
+ * Part of the caller's transaction. */
+static inline bool MUST_CHECK store_parked_redrive(struct store *store,
+                                                   const struct redrive *redrive, bool *done,
+                                                   struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->parked->redrive(store, redrive, done, err);
 }
 
 #endif

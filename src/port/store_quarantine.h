@@ -13,6 +13,7 @@
 #include "core/window.h"
 #include "port/store.h"
 #include "port/store_lineage.h"
+#include "port/store_record.h"
 
 enum quarantine_resolution {
     QUARANTINE_OPEN,
@@ -113,6 +114,8 @@ struct store_quarantine_ops {
                  struct quarantined_list *list, struct error *err);
     bool (*get)(struct store *store, struct arena *arena, int64_t id, struct quarantined *record,
                 bool *found, struct error *err);
+    bool (*of)(struct store *store, struct arena *arena, const struct record_key *key,
+               int64_t limit, struct quarantined_list *list, struct error *err);
     bool (*sums)(struct store *store, struct arena *arena, struct str source,
                  struct quarantine_sum_list *list, struct error *err);
     bool (*resolve)(struct store *store, const struct quarantine_resolve *resolve, bool *resolved,
@@ -147,6 +150,14 @@ static inline bool MUST_CHECK store_quarantine_get(struct store *store, struct a
                                                    bool *found, struct error *err)
 {
     return store->quarantine->get(store, arena, id, record, found, err);
+}
+
+/* What was received under the id of a record, open or not, the newest first; without payloads. */
+static inline bool MUST_CHECK store_quarantine_of(struct store *store, struct arena *arena,
+                                                  const struct record_key *key, int64_t limit,
+                                                  struct quarantined_list *list, struct error *err)
+{
+    return store->quarantine->of(store, arena, key, limit, list, err);
 }
 
 /* Counts of open ones, ordered by source, endpoint and reason; source '' counts all. */

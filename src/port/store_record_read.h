@@ -104,7 +104,28 @@ struct record_count_list {
     size_t count;
 };
 
+/* A record's id and state, for comparing with what others have of it. */
+struct record_seen {
+    struct str provider_id;
+    int64_t version;
+    bool is_deleted;
+};
+
+struct record_seen_list {
+    struct record_seen *items; /* by provider_id, by bytes */
+    size_t count;
+};
+
+struct record_seen_page {
+    struct str source;
+    struct str endpoint;
+    struct str after; /* a provider_id; '': from the first */
+    int64_t limit;
+};
+
 struct store_record_read_ops {
+    bool (*seen)(struct store *store, struct arena *arena, const struct record_seen_page *page,
+                 struct record_seen_list *list, struct error *err);
     bool (*walk)(struct store *store, struct arena *arena, const struct record_walk *walk,
                  struct record_entry_list *list, struct error *err);
     bool (*endpoints)(struct store *store, struct arena *arena, struct str source,
@@ -127,6 +148,15 @@ static inline bool MUST_CHECK store_record_walk(struct store *store, struct aren
                                                 struct record_entry_list *list, struct error *err)
 {
     return store->record_read->walk(store, arena, walk, list, err);
+}
+
+/* The records of an endpoint, deleted ones too, in the order of their ids: fewer than the limit:
+ * these are the last. Reads the ids of other endpoints in between. */
+static inline bool MUST_CHECK store_record_seen(struct store *store, struct arena *arena,
+                                                const struct record_seen_page *page,
+                                                struct record_seen_list *list, struct error *err)
+{
+    return store->record_read->seen(store, arena, page, list, err);
 }
 
 /* The endpoints of a source that have a record of this id, by name; only `id` and `endpoint` are

@@ -13,6 +13,7 @@
 #include "core/codes.h"
 #include "core/window.h"
 #include "port/store.h"
+#include "port/store_record.h"
 
 struct signal {
     int64_t id;
@@ -29,6 +30,19 @@ struct signal {
 
 struct signal_list {
     struct signal *items;
+    size_t count;
+};
+
+/* A signal, and what became of it. */
+struct signal_past {
+    struct signal signal;
+    int64_t plan_id;      /* that took it; 0: none */
+    int64_t consumed_us;  /* 0: it is open */
+    struct str closed_by; /* who settled it without a plan; empty: nobody */
+};
+
+struct signal_past_list {
+    struct signal_past *items;
     size_t count;
 };
 
@@ -81,6 +95,8 @@ struct store_signal_ops {
                 struct error *err);
     bool (*list)(struct store *store, struct arena *arena, const struct signal_filter *filter,
                  struct signal_list *list, struct error *err);
+    bool (*of)(struct store *store, struct arena *arena, const struct record_key *key,
+               int64_t limit, struct signal_past_list *list, struct error *err);
     bool (*consume)(struct store *store, const struct signal_consume *consume, int64_t *consumed,
                     struct error *err);
     bool (*close)(struct store *store, const struct signal *signal, struct str by, int64_t now_us,
@@ -109,6 +125,14 @@ static inline bool MUST_CHECK store_signal_list(struct store *store, struct aren
                                                 struct signal_list *list, struct error *err)
 {
     return store->signal->list(store, arena, filter, list, err);
+}
+
+/* All that were added for a record, the newest first. */
+static inline bool MUST_CHECK store_signal_of(struct store *store, struct arena *arena,
+                                              const struct record_key *key, int64_t limit,
+                                              struct signal_past_list *list, struct error *err)
+{
+    return store->signal->of(store, arena, key, limit, list, err);
 }
 
 /* The plan takes them up. Signals that were taken up before are left alone and not counted. */

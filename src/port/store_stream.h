@@ -146,6 +146,10 @@ struct store_stream_ops {
     bool (*append)(struct store *store, const struct stream_append *append, bool *held,
                    struct error *err);
     bool (*begins)(struct store *store, int64_t before[OUTBOX_LANES], struct error *err);
+    bool (*since)(struct store *store, int64_t at_us, int64_t before[OUTBOX_LANES],
+                  struct error *err);
+    bool (*place_of)(struct store *store, struct str event_id, struct stream_place *place,
+                     bool *found, struct error *err);
     bool (*ends)(struct store *store, int64_t last_pos[OUTBOX_LANES], struct error *err);
     bool (*read)(struct store *store, struct arena *arena, const struct stream_read *read,
                  struct stream_event_list *list, struct error *err);
@@ -211,6 +215,23 @@ static inline bool MUST_CHECK store_stream_begins(struct store *store, int64_t b
                                                   struct error *err)
 {
     return store->stream->begins(store, before, err);
+}
+
+/* The position before the first event of each lane that came at this instant or later; its last one
+ * where none did. */
+static inline bool MUST_CHECK store_stream_since(struct store *store, int64_t at_us,
+                                                 int64_t before[OUTBOX_LANES], struct error *err)
+{
+    return store->stream->since(store, at_us, before, err);
+}
+
+/* Where an event is; *found is false when it is not in the stream, or not any more. For people:
+ * nothing is indexed by event ids. */
+static inline bool MUST_CHECK store_stream_place_of(struct store *store, struct str event_id,
+                                                    struct stream_place *place, bool *found,
+                                                    struct error *err)
+{
+    return store->stream->place_of(store, event_id, place, found, err);
 }
 
 /* The last position of each lane; 0: it has no event. */

@@ -9,6 +9,7 @@
 #include "spec/bus_check.h"
 #include "spec/bus_setting.h"
 #include "spec/node.h"
+#include "spec/setting_member.h"
 #include "spec/setting_value.h"
 
 enum { NAMES_MAX = 64 };
@@ -69,7 +70,7 @@ static void read_setting(struct walk *walk, const struct bus_setting *row, const
     mark->at = node->at;
     mark->is_given = true;
     mark->is_broken = !setting_read(&reader, node, &value);
-    if (!mark->is_broken && !bus_setting_put(walk->arena, row, &value, walk->spec))
+    if (!mark->is_broken && !setting_put(walk->arena, &row->setting, &value, walk->spec))
         walk->faults->failed = true;
 }
 
@@ -138,7 +139,7 @@ static void fill_defaults(struct walk *walk)
         if (walk->marks->items[i].is_given || !bus_setting_is_for(row, walk->spec->type))
             continue;
         if (!setting_builtin(walk->arena, &row->setting, &value) ||
-            !bus_setting_put(walk->arena, row, &value, walk->spec))
+            !setting_put(walk->arena, &row->setting, &value, walk->spec))
             walk->faults->failed = true;
     }
 }
@@ -174,34 +175,6 @@ bool bus_read(struct arena *arena, struct str file, struct fault_list *faults,
 
 /* ---- the stored form ---- */
 
-static void write_value(struct json_writer *w, const struct setting *setting,
-                        const struct registry_value *value, struct arena *arena)
-{
-    struct buf text;
-
-    switch (setting_storage(setting)) {
-    case REGISTRY_JSON:
-        json_write_raw(w, value->text);
-        return;
-    case REGISTRY_BOOL:
-        json_write_bool(w, value->number != 0);
-        return;
-    case REGISTRY_INT:
-        json_write_i64(w, value->number);
-        return;
-    case REGISTRY_TEXT:
-        json_write_str(w, value->text);
-        return;
-    case REGISTRY_DURATION:
-    case REGISTRY_REAL:
-        break;
-    }
-    buf_init(&text, arena, 256);
-    setting_print(setting, value, &text);
-    json_write_str(w, buf_str(&text));
-    w->out->failed |= text.failed;
-}
-
 static struct str group_of(const struct bus_setting *row)
 {
     const struct str path = str_of(row->setting.path);
@@ -220,7 +193,7 @@ static void write_settings(struct json_writer *w, struct arena *arena, const str
 
         if (!bus_setting_is_for(row, spec->type))
             continue;
-        if (!bus_setting_get(arena, row, spec, &value))
+        if (!setting_get(arena, &row->setting, spec, &value))
             w->out->failed = true;
         if (!value.is_set)
             continue;
@@ -234,7 +207,7 @@ static void write_settings(struct json_writer *w, struct arena *arena, const str
             }
         }
         json_write_name(w, setting_name(&row->setting));
-        write_value(w, &row->setting, &value, arena);
+        setting_write(arena, &row->setting, &value, w);
     }
     if (group.len > 0)
         json_write_end(w);
@@ -303,8 +276,8 @@ size_t bus_diff(struct arena *arena, const struct bus_spec *old, const struct bu
         struct registry_value before = { 0 }, after = { 0 };
 
         if ((old != NULL && bus_setting_is_for(row, old->type) &&
-             !bus_setting_get(arena, row, old, &before)) ||
-            (bus_setting_is_for(row, new->type) && !bus_setting_get(arena, row, new, &after)))
+             !setting_get(arena, &row->setting, old, &before)) ||
+            (bus_setting_is_for(row, new->type) && !setting_get(arena, &row->setting, new, &after)))
             out->failed = true;
         if (same(&before, &after))
             continue;
@@ -337,7 +310,7 @@ void bus_print(struct arena *arena, const struct bus_spec *spec, struct buf *out
 
         if (!bus_setting_is_for(row, spec->type))
             continue;
-        if (!bus_setting_get(arena, row, spec, &value))
+        if (!setting_get(arena, &row->setting, spec, &value))
             out->failed = true;
         if (!value.is_set)
             continue;

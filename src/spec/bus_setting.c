@@ -8,8 +8,6 @@
 
 #include "base/instant.h"
 #include "core/limits.h"
-#include "data/json.h"
-#include "data/json_write.h"
 
 /* clang-format off */
 #define KIND_OF(member)                                \
@@ -267,108 +265,4 @@ bool bus_setting_is_group(struct str name)
             return true;
     }
     return false;
-}
-
-/* ---- members ---- */
-
-static bool put_texts(struct arena *arena, const struct spec_target *into, struct str json,
-                      struct bus_spec *spec)
-{
-    struct json_doc doc;
-    struct json_iter it;
-    struct str *items;
-    struct error err;
-    size_t count;
-
-    if (!json_parse(&doc, arena, json, &err))
-        return false; /* setting_read wrote it: only memory can be short */
-    count = json_count(&doc, json_root(&doc));
-    items = ARENA_ARRAY(arena, struct str, count);
-    if (items == NULL)
-        return false;
-    for (it = json_each(&doc, json_root(&doc)); json_next(&it);) {
-        if (!json_string(&doc, it.value, arena, &items[it.index], &err))
-            return false;
-    }
-    *(const struct str **)((char *)spec + into->offset) = items;
-    *(size_t *)((char *)spec + into->count_offset) = count;
-    return true;
-}
-
-bool bus_setting_put(struct arena *arena, const struct bus_setting *row,
-                     const struct registry_value *value, struct bus_spec *spec)
-{
-    const struct spec_target *into = &row->setting.into;
-    void *member = (char *)spec + into->offset;
-
-    if (!value->is_set)
-        return true;
-    switch (into->kind) {
-    case SPEC_BOOL:
-        *(bool *)member = value->number != 0;
-        return true;
-    case SPEC_I64:
-        *(int64_t *)member = value->number;
-        return true;
-    case SPEC_WORD:
-        *(unsigned *)member = (unsigned)code_find(row->setting.codes, value->text);
-        return true;
-    case SPEC_STR:
-        *(struct str *)member = value->text;
-        return true;
-    default:
-        assert(into->kind == SPEC_TEXTS);
-        return put_texts(arena, into, value->text, spec);
-    }
-}
-
-static bool get_texts(struct arena *arena, const struct spec_target *into,
-                      const struct bus_spec *spec, struct registry_value *value)
-{
-    const struct str *items = *(const struct str *const *)((const char *)spec + into->offset);
-    const size_t count = *(const size_t *)((const char *)spec + into->count_offset);
-    struct json_writer w;
-    struct buf out;
-
-    if (count == 0)
-        return true;
-    buf_init(&out, arena, (size_t)1 << 20);
-    json_writer_init(&w, &out);
-    json_write_array(&w);
-    for (size_t i = 0; i < count; i++)
-        json_write_str(&w, items[i]);
-    json_write_end(&w);
-    json_writer_finish(&w);
-    *value = (struct registry_value){ .is_set = true, .text = buf_str(&out) };
-    return !out.failed;
-}
-
-bool bus_setting_get(struct arena *arena, const struct bus_setting *row,
-                     const struct bus_spec *spec, struct registry_value *value)
-{
-    const struct spec_target *into = &row->setting.into;
-    const void *member = (const char *)spec + into->offset;
-
-    *value = (struct registry_value){ 0 };
-    switch (into->kind) {
-    case SPEC_BOOL:
-        value->number = *(const bool *)member;
-        value->is_set = true;
-        return true;
-    case SPEC_I64:
-        value->number = *(const int64_t *)member;
-        value->is_set = row->setting.builtin != NULL || value->number != 0;
-        return true;
-    case SPEC_WORD:
-        value->text = code_of(row->setting.codes, (int)*(const unsigned *)member);
-        value->is_set = true;
-        return true;
-    case SPEC_STR:
-        value->text = *(const struct str *)member;
-        value->is_set = value->text.len > 0;
-        return true;
-    default:
-        assert(into->kind == SPEC_TEXTS);
-        return get_texts(arena, into, spec, value);
-    }
 }

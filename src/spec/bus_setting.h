@@ -40,14 +40,6 @@ static inline bool bus_setting_is_for(const struct bus_setting *row, enum bus_ty
     return (row->types & (1U << type)) != 0;
 }
 
-/* The member of a struct bus_spec that a setting is read into, and back. A value that is not set
- * leaves the member, and an empty member gives a value that is not set. False when memory ran out.
- */
-bool bus_setting_put(struct arena *arena, const struct bus_setting *row,
-                     const struct registry_value *value, struct bus_spec *spec) MUST_CHECK;
-bool bus_setting_get(struct arena *arena, const struct bus_setting *row,
-                     const struct bus_spec *spec, struct registry_value *value) MUST_CHECK;
-
 /* Markdown: the settings by group, and the words of their dictionaries. A test compares it with
  * docs/buses.md, as for spec/manual.h. */
 void bus_manual_write(struct buf *out);

@@ -203,6 +203,8 @@ static const char *reason_against(const struct walk *walk, enum template_scope s
 
     if (walk->is_agent && scope != TEMPLATE_PARAMS && scope != TEMPLATE_PLAN)
         return "the user agent is the same for every request";
+    if (scope == TEMPLATE_EVENT || scope == TEMPLATE_COLUMN)
+        return "only projections have events and columns";
     if (scope == TEMPLATE_CONST)
         return "declare constants under params";
     if (check->role < 0)

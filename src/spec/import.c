@@ -9,6 +9,7 @@
 #include "data/json_canonical.h"
 #include "data/json_write.h"
 #include "spec/node.h"
+#include "spec/setting_member.h"
 #include "spec/setting_value.h"
 
 /* clang-format off */
@@ -83,37 +84,6 @@ struct walk {
     struct place places[ROWS];
 };
 
-/* ---- members ---- */
-
-static void put(const struct setting *row, const struct registry_value *value,
-                struct import_spec *spec)
-{
-    void *member = (char *)spec + row->into.offset;
-
-    if (!value->is_set)
-        return;
-    if (row->into.kind == SPEC_I64)
-        *(int64_t *)member = value->number;
-    else if (row->into.kind == SPEC_WORD)
-        *(unsigned *)member = (unsigned)code_find(row->codes, value->text);
-    else
-        *(struct str *)member = value->text;
-}
-
-static struct registry_value get(const struct setting *row, const struct import_spec *spec)
-{
-    const void *member = (const char *)spec + row->into.offset;
-
-    if (row->into.kind == SPEC_I64)
-        return (struct registry_value){ .is_set = true, .number = *(const int64_t *)member };
-    if (row->into.kind == SPEC_WORD)
-        return (struct registry_value){ .is_set = true,
-                                        .text =
-                                            code_of(row->codes, (int)*(const unsigned *)member) };
-    return (struct registry_value){ .is_set = ((const struct str *)member)->len > 0,
-                                    .text = *(const struct str *)member };
-}
-
 /* ---- keys ---- */
 
 static const struct setting *find(struct str path)
@@ -151,8 +121,8 @@ static void read_setting(struct walk *walk, const struct setting *row, const str
     place->at = node->at;
     place->is_given = true;
     place->is_broken = !setting_read(&reader, node, &value);
-    if (!place->is_broken)
-        put(row, &value, walk->spec);
+    if (!place->is_broken && !setting_put(walk->arena, row, &value, walk->spec))
+        walk->faults->failed = true;
 }
 
 static void read_map(struct walk *walk, struct str group, const struct node *map)
@@ -193,10 +163,9 @@ static void fill_defaults(struct walk *walk)
         if (row->is_required)
             fault_error(walk->faults, "import.missing", (struct mark){ 0 }, "%s is missing",
                         row->path);
-        else if (!setting_builtin(walk->arena, row, &value))
+        else if (!setting_builtin(walk->arena, row, &value) ||
+                 !setting_put(walk->arena, row, &value, walk->spec))
             walk->faults->failed = true;
-        else
-            put(row, &value, walk->spec);
     }
 }
 
@@ -231,21 +200,30 @@ static void check_table(struct walk *walk)
                 "table must be a table's name, or schema.table");
 }
 
+/* The name that a setting of a column gives; empty: none. */
+static struct str column_of(const struct walk *walk, size_t row)
+{
+    const struct setting *setting = &SETTINGS_OF_IMPORT[row];
+
+    if (!str_starts(str_of(setting->path), GROUP))
+        return (struct str){ 0 };
+    return *(const struct str *)((const char *)walk->spec + setting->into.offset);
+}
+
 /* Two settings that name one column would read it twice, or write what they read. */
 static void check_columns(struct walk *walk)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        const struct str one = get(&SETTINGS_OF_IMPORT[i], walk->spec).text;
+        const struct str one = column_of(walk, i);
 
-        if (!str_starts(str_of(SETTINGS_OF_IMPORT[i].path), GROUP) || one.len == 0)
+        if (one.len == 0)
             continue;
         if (one.len > 63)
             fault_error(walk->faults, "import.column", walk->places[i].at,
                         "%s has more than 63 bytes, which no column's name has",
                         SETTINGS_OF_IMPORT[i].path);
         for (size_t k = 0; k < i; k++) {
-            if (str_starts(str_of(SETTINGS_OF_IMPORT[k].path), GROUP) &&
-                str_eq(get(&SETTINGS_OF_IMPORT[k], walk->spec).text, one))
+            if (str_eq(column_of(walk, k), one))
                 fault_error(walk->faults, "import.column", walk->places[i].at,
                             "%s and %s are the same column", SETTINGS_OF_IMPORT[i].path,
                             SETTINGS_OF_IMPORT[k].path);
@@ -281,23 +259,6 @@ bool import_read(struct arena *arena, struct str file, struct fault_list *faults
 
 /* ---- the stored form ---- */
 
-static void write_value(struct json_writer *w, const struct setting *row,
-                        const struct registry_value *value, struct arena *arena)
-{
-    struct buf text;
-
-    if (setting_storage(row) == REGISTRY_TEXT) {
-        json_write_str(w, value->text);
-    } else if (setting_storage(row) == REGISTRY_INT) {
-        json_write_i64(w, value->number);
-    } else {
-        buf_init(&text, arena, 256);
-        setting_print(row, value, &text);
-        json_write_str(w, buf_str(&text));
-        w->out->failed |= text.failed;
-    }
-}
-
 static void write_settings(struct json_writer *w, struct arena *arena,
                            const struct import_spec *spec)
 {
@@ -305,8 +266,10 @@ static void write_settings(struct json_writer *w, struct arena *arena,
 
     for (size_t i = 0; i < ROWS; i++) {
         const struct setting *row = &SETTINGS_OF_IMPORT[i];
-        const struct registry_value value = get(row, spec);
+        struct registry_value value;
 
+        if (!setting_get(arena, row, spec, &value))
+            w->out->failed = true;
         if (!value.is_set)
             continue;
         if (!in_group && str_starts(str_of(row->path), GROUP)) {
@@ -315,7 +278,7 @@ static void write_settings(struct json_writer *w, struct arena *arena,
             in_group = true;
         }
         json_write_name(w, setting_name(row));
-        write_value(w, row, &value, arena);
+        setting_write(arena, row, &value, w);
     }
     if (in_group)
         json_write_end(w);

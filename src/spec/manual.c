@@ -163,8 +163,8 @@ static void add_templates(struct buf *out)
 {
     buf_add(out, STR("\n## Template variables\n\n| variable | |\n|---|---|\n"));
     for (size_t s = 0; s < TEMPLATE_SCOPES; s++) {
-        if (s == TEMPLATE_CONST)
-            continue; /* source files have params instead */
+        if (s == TEMPLATE_CONST || s == TEMPLATE_EVENT || s == TEMPLATE_COLUMN)
+            continue; /* source files have params instead; the others are of projections */
         if (template_scopes[s].free_names)
             buf_printf(out, "| `%s.NAME` | %s |\n", template_scopes[s].name,
                        template_scopes[s].help);

@@ -100,7 +100,8 @@ static bool read_subscription(const struct view_reader *reader, int64_t now_us,
         !store_offset_states(reader->store, reader->arena, &key, &lanes, err))
         return false;
     if (!store_offset_readers(reader->store, reader->arena, &key, &s->readers, err) ||
-        !store_parked_count(reader->store, &key, &s->parked, err))
+        !store_parked_count(reader->store, &key, &s->parked, err) ||
+        !store_parked_letter_count(reader->store, &key, &s->dead, err))
         return false;
     keep_alive(s, now_us);
     return add_lanes(reader, &lanes, now_us, s, err);
@@ -157,15 +158,12 @@ static bool add_parked(const struct view_reader *reader, struct str name, int64_
     return true;
 }
 
-bool view_parked(const struct view_reader *reader, struct str name, int64_t limit,
-                 struct view_parked_list *list, struct error *err)
+bool view_parked(const struct view_reader *reader, int64_t limit, struct view_parked_list *list,
+                 struct error *err)
 {
     struct subscription_list all;
 
     *list = (struct view_parked_list){ 0 };
-    if (name.len > 0)
-        return view_subscription_check(reader, name, err) &&
-               add_parked(reader, name, limit, list, err);
     if (!store_subscription_list(reader->store, reader->arena, &all, err))
         return false;
     for (size_t i = 0; i < all.count; i++) {
@@ -210,6 +208,7 @@ static void write_subscription(struct json_writer *w, const struct view_subscrip
     json_write_member_i64(w, STR("waiting"), s->waiting);
     json_write_member_i64(w, STR("lagUs"), s->lag_us);
     json_write_member_i64(w, STR("parkedKeys"), s->parked);
+    json_write_member_i64(w, STR("deadLetters"), s->dead);
     json_write_member_i64(w, STR("crashedLanes"), s->lanes_crashed);
     write_readers(w, s);
     json_write_end(w);

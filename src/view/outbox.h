@@ -23,6 +23,7 @@ struct view_subscription {
     int64_t waiting;       /* events of the stream that it has not passed */
     int64_t lag_us;        /* how long the first of them has been in the stream; 0: none */
     int64_t parked;        /* keys */
+    int64_t dead;          /* letters that were not redriven */
     int64_t lanes_crashed; /* whose last reader died without moving them */
     struct view_owner_list owners;
     struct reader_state_list readers;   /* that are alive */
@@ -59,10 +60,9 @@ struct view_parked_list {
     size_t count;
 };
 
-/* Of one subscription, or of all that have some (name ''), up to `limit` keys of each.
- * "subscription.unknown" (L2) when there is none of this name. */
-bool view_parked(const struct view_reader *reader, struct str name, int64_t limit,
-                 struct view_parked_list *list, struct error *err) MUST_CHECK;
+/* Of all subscriptions that have some in the store itself, up to `limit` keys of each. */
+bool view_parked(const struct view_reader *reader, int64_t limit, struct view_parked_list *list,
+                 struct error *err) MUST_CHECK;
 void view_parked_write(struct json_writer *w, const struct view_parked_list *list);
 
 /* "subscription.unknown" (L2) */

@@ -156,6 +156,17 @@ static bool gather_gates(const struct view_reader *reader, struct view_status *s
                           &status->gates, err);
 }
 
+static bool gather_subscriptions(const struct view_reader *reader, struct view_status *status,
+                                 struct error *err)
+{
+    struct view_outbox outbox;
+
+    if (!view_outbox(reader, &outbox, err))
+        return false;
+    status->subscriptions = outbox.subscriptions;
+    return true;
+}
+
 bool view_status(const struct view_reader *reader, const struct view_status_filter *filter,
                  struct view_status *status, struct error *err)
 {
@@ -170,5 +181,6 @@ bool view_status(const struct view_reader *reader, const struct view_status_filt
             : !gather_all(reader, status, err))
         return false;
     return gather_gates(reader, status, source.len == 0, err) &&
+           (source.len > 0 || gather_subscriptions(reader, status, err)) &&
            view_status_judge(status, reader->arena, err);
 }

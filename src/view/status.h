@@ -11,6 +11,7 @@
 #include "view/cursor.h"
 #include "view/doubt.h"
 #include "view/gate.h"
+#include "view/outbox.h"
 #include "view/reader.h"
 #include "view/trouble.h"
 
@@ -87,7 +88,8 @@ struct view_status {
     int64_t since_us;
     struct view_source_status_list sources;
     struct view_gate_list gates;
-    struct view_need_list needs; /* none: nothing is wrong */
+    struct view_subscription_list subscriptions; /* none where the filter names a source */
+    struct view_need_list needs;                 /* none: nothing is wrong */
 };
 
 struct view_status_filter {

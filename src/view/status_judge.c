@@ -309,6 +309,50 @@ static bool judge_credentials(struct view_status *status, struct arena *arena, s
     return true;
 }
 
+/* One sentence for each: the first thing that is wrong; '': nothing. */
+static struct str wrong_of(struct arena *arena, const struct view_subscription *s)
+{
+    const struct str name = s->subscription.name;
+
+    if (s->subscription.state == SUBSCRIPTION_STOPPED)
+        return arena_printf(arena,
+                            "%.*s was stopped: %.*s. Fix the cause, then run: patra outbox resume "
+                            "%.*s",
+                            STR_ARG(name), STR_ARG(s->subscription.state_reason), STR_ARG(name));
+    if (s->subscription.state != SUBSCRIPTION_ACTIVE)
+        return STR("");
+    if (s->trouble != NULL)
+        return arena_printf(arena, "%.*s cannot go on: %.*s", STR_ARG(name),
+                            STR_ARG(s->trouble->error));
+    if (s->waiting > 0 && s->lag_us > OVERDUE_US)
+        return arena_printf(arena, "%.*s is %.*s behind, with %" PRId64 " events%s", STR_ARG(name),
+                            STR_ARG(span(arena, s->lag_us)), s->waiting,
+                            s->readers.count == 0 ? ": nobody reads it, start patra serve" : "");
+    if (s->parked > 0)
+        return arena_printf(arena,
+                            "%" PRId64 " keys of %.*s wait: patra outbox parked %.*s says why",
+                            s->parked, STR_ARG(name), STR_ARG(name));
+    if (s->dead > 0)
+        return arena_printf(arena,
+                            "%" PRId64 " events of %.*s were given up: patra outbox dead %.*s says "
+                            "why",
+                            s->dead, STR_ARG(name), STR_ARG(name));
+    return STR("");
+}
+
+static bool judge_subscriptions(struct view_status *status, struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < status->subscriptions.count; i++) {
+        const struct str wrong = wrong_of(arena, &status->subscriptions.items[i]);
+
+        if (arena->failed)
+            return arena_error(arena, err);
+        if (wrong.len > 0 && !add_need(status, arena, wrong, err))
+            return false;
+    }
+    return true;
+}
+
 bool view_status_judge(struct view_status *status, struct arena *arena, struct error *err)
 {
     for (size_t i = 0; i < status->sources.count; i++) {
@@ -325,5 +369,5 @@ bool view_status_judge(struct view_status *status, struct arena *arena, struct e
             !judge_quarantine(status, source, arena, err))
             return false;
     }
-    return judge_credentials(status, arena, err);
+    return judge_subscriptions(status, arena, err) && judge_credentials(status, arena, err);
 }

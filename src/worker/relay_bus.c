@@ -6,6 +6,7 @@
 #include "adapter/bus_open.h"
 #include "adapter/protobuf/protobuf.h"
 #include "engine/message/wire.h"
+#include "engine/relay/relay_run.h"
 #include "spec/bus.h"
 
 enum { SPEC_BYTES_MAX = 4 << 20 };
@@ -17,7 +18,7 @@ struct opened {
     struct wire_settings wire;
 };
 
-static enum wire_carrier carrier_of(enum bus_type type)
+enum wire_carrier relay_bus_carrier(enum bus_type type)
 {
     switch (type) {
     case BUS_TYPE_KAFKA:
@@ -73,7 +74,7 @@ static bool takes(void *context, const struct stream_event *event)
 static bool open_wire(struct opened *opened, struct error *err)
 {
     opened->wire = (struct wire_settings){ .cloudevents = cloudevents_of(opened->spec.cloudevents),
-                                           .carrier = carrier_of(opened->spec.type) };
+                                           .carrier = relay_bus_carrier(opened->spec.type) };
     return opened->spec.format != BUS_FORMAT_PROTOBUF ||
            protobuf_event_codec(&opened->wire.codec, err);
 }
@@ -90,8 +91,8 @@ static void close_target(struct relay_target *target)
     free_opened(target->context);
 }
 
-bool relay_bus_open(void *context, const struct subscription *subscription,
-                    struct relay_target *target, struct error *err)
+static bool open_target(void *context, const struct subscription *subscription,
+                        struct relay_target *target, struct error *err)
 {
     const struct relay_bus_parts *parts = context;
     struct opened *opened = calloc(1, sizeof(*opened));
@@ -112,7 +113,8 @@ bool relay_bus_open(void *context, const struct subscription *subscription,
     return error_wrap(err, "open the bus of %.*s", STR_ARG(subscription->name));
 }
 
-void relay_bus_configure(const struct subscription *subscription, struct relay_settings *settings)
+/* Sizes and times of the spec. What cannot be read is left as it is: opening tells. */
+static void configure(const struct subscription *subscription, struct relay_settings *settings)
 {
     struct bus_spec spec;
     struct error unread;
@@ -120,12 +122,33 @@ void relay_bus_configure(const struct subscription *subscription, struct relay_s
 
     arena_init(&arena, SPEC_BYTES_MAX);
     if (bus_load(&arena, subscription->spec, &spec, &unread)) {
-        settings->batch_max = spec.batch_events;
-        settings->bytes_max = spec.batch_bytes;
+        settings->lanes.batch_max = spec.batch_events;
+        settings->lanes.bytes_max = spec.batch_bytes;
         settings->timeout_us = spec.publish_timeout_us;
-        settings->retry = retry_default();
-        settings->retry.delay_min_us = spec.retry.first_us;
-        settings->retry.delay_max_us = spec.retry.max_us;
+        settings->lanes.retry = retry_default();
+        settings->lanes.retry.delay_min_us = spec.retry.first_us;
+        settings->lanes.retry.delay_max_us = spec.retry.max_us;
     }
     arena_release(&arena);
 }
+
+static bool run_relay(void *context, const struct reading *reader, struct lanes_total *total,
+                      struct error *err)
+{
+    const struct relay_parts parts = { .store = reader->store,
+                                       .clock = reader->clock,
+                                       .random = reader->random,
+                                       .log = reader->log,
+                                       .wake = reader->wake,
+                                       .wake_fd = reader->wake_fd,
+                                       .open = open_target,
+                                       .context = context };
+    struct relay_run run = { .relay.lanes = { .subscription = reader->subscription,
+                                              .owner = reader->owner },
+                             .is_draining = reader->is_draining };
+
+    configure(reader->subscription, &run.relay);
+    return relay_run(&parts, &run, total, err);
+}
+
+const struct reader_kind RELAY_READERS = { SUBSCRIPTION_RELAY, "relay", "relay", run_relay };

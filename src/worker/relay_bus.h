@@ -1,20 +1,22 @@
-/* relay_bus: the bus of a relay, as its subscription's spec describes it (spec/bus.h). */
+/* relay_bus: relays of this process, each with the bus that its subscription's spec describes
+ * (spec/bus.h). */
 #ifndef PATRA_WORKER_RELAY_BUS_H
 #define PATRA_WORKER_RELAY_BUS_H
 
-#include "engine/relay/relay.h"
+#include "core/bus_spec.h"
+#include "engine/message/wire.h"
 #include "port/secret.h"
+#include "worker/readers.h"
 
 struct relay_bus_parts { /* used by all threads */
     struct secret_source *secrets;
     struct clock *clock;
 };
 
-/* For relays_settings: the context is a struct relay_bus_parts. */
-bool relay_bus_open(void *context, const struct subscription *subscription,
-                    struct relay_target *target, struct error *err) MUST_CHECK;
+/* The context is a struct relay_bus_parts. */
+extern const struct reader_kind RELAY_READERS;
 
-/* Sizes and times of the spec. What cannot be read is left as it is: opening tells. */
-void relay_bus_configure(const struct subscription *subscription, struct relay_settings *settings);
+/* How a bus carries attributes. */
+enum wire_carrier relay_bus_carrier(enum bus_type type);
 
 #endif

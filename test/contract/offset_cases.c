@@ -293,6 +293,55 @@ TEST(one_that_begins_with_the_earliest_begins_with_what_is_kept)
     contract_end();
 }
 
+/* Two rounds a second apart, so that an instant is between them. */
+TEST(places_are_found_by_time_and_by_event)
+{
+    struct store *store = contract_store();
+    int64_t first[OUTBOX_LANES] = { 0 }, ends[OUTBOX_LANES] = { 0 }, at[OUTBOX_LANES] = { 0 };
+    struct sequencer *sequencer = stream_rig_sequencer(store, "sequencer");
+    struct stream_place place = { 0, 0 };
+    struct stream_event_list events;
+    struct error err = { 0 };
+    bool found;
+
+    (void)stream_rig_write(store, "a", 300);
+    CHECK_EQ(stream_rig_round(sequencer, NOW_US).appended, 300, "a round");
+    REQUIRE_OK(store_stream_ends(store, first, &err), err);
+    (void)stream_rig_write(store, "b", 300);
+    CHECK_EQ(stream_rig_round(sequencer, NOW_US + US_PER_SECOND).appended, 300, "another");
+    REQUIRE_OK(store_stream_ends(store, ends, &err), err);
+    sequencer_close(sequencer);
+    REQUIRE_OK(store_stream_since(store, NOW_US, at, &err), err);
+    CHECK(memcmp(at, (int64_t[OUTBOX_LANES]){ 0 }, sizeof(at)) == 0, "the first and all");
+    REQUIRE_OK(store_stream_since(store, NOW_US + 1, at, &err), err);
+    CHECK(memcmp(at, first, sizeof(at)) == 0, "those of the second round");
+    REQUIRE_OK(store_stream_since(store, NOW_US + 2 * US_PER_SECOND, at, &err), err);
+    CHECK(memcmp(at, ends, sizeof(at)) == 0, "events to come");
+    for (place.lane = 0; place.lane < OUTBOX_LANES; place.lane++) {
+        const struct stream_place beginning = { place.lane, 0 };
+
+        REQUIRE_OK(store_stream_read(store, contract_arena(),
+                                     &(struct stream_read){ &beginning, 1, 1000, 1 << 30 }, &events,
+                                     &err),
+                   err);
+        for (size_t i = 0; i < events.count; i += 7) {
+            struct stream_place is;
+
+            REQUIRE_OK(store_stream_place_of(store, events.items[i].stored.event.event_id, &is,
+                                             &found, &err),
+                       err);
+            CHECK(found, "it is there");
+            CHECK_EQ(is.lane, place.lane, "its lane");
+            CHECK_EQ(is.pos, events.items[i].pos, "its position");
+        }
+    }
+    REQUIRE_OK(store_stream_place_of(store, STR("01890000-0000-7000-8000-000000000009"), &place,
+                                     &found, &err),
+               err);
+    CHECK(!found, "nobody's");
+    contract_end();
+}
+
 /* An owner that was there before the subscription was removed cannot write to its successor. */
 TEST(epochs_go_on_growing_when_a_subscription_is_made_again)
 {
@@ -442,7 +491,7 @@ static struct parked_list parked_of(struct store *store, const char *id)
 
 static bool pass(struct store *store, const char *id, int64_t seen)
 {
-    const struct parked_pass one = { STR("crossref/works"), str_of(id), seen };
+    const struct parked_pass one = { STR("crossref/works"), str_of(id), seen, seen };
     struct error err = { 0 };
     bool all;
 
@@ -475,11 +524,14 @@ TEST(a_parked_key_remembers_what_was_passed_over)
     a.seen_version = 9;
     REQUIRE_OK(store_parked_put(store, &KEY, &a, &err), err);
     list = parked_of(store, "10.1/a");
-    CHECK_EQ(list.items[0].head_version, 4, "the row that is there stays");
+    CHECK_EQ(list.items[0].head_version, 2, "all that waits");
     CHECK_EQ(list.items[0].seen_version, 9, "with what was seen since");
+    CHECK_STR(list.items[0].last_error, STR("too large"), "the rest of the row stays");
     CHECK_EQ(parked_of(store, "10.1/b").count, 0, "another key");
     REQUIRE_OK(store_parked_count(store, &KEY, &count, &err), err);
     CHECK_EQ(count, 1, "counted");
+    CHECK(pass(store, "10.1/a", 1), "the lane was moved back");
+    CHECK_EQ(parked_of(store, "").items[0].head_version, 1, "that one waits too");
     a = list.items[0];
     a.seen_version = 8;
     REQUIRE_OK(store_parked_remove(store, &KEY, &a, &ok, &err), err);
@@ -518,7 +570,8 @@ TEST(a_try_is_written_down_before_and_after)
     CHECK(found, "4 and 5 were delivered");
     list = parked_of(store, "");
     CHECK_EQ(list.items[0].head_version, 6, "head");
-    CHECK_EQ(list.items[0].attempts_ended, 2, "ended");
+    CHECK_EQ(list.items[0].attempts_begun, 0, "version 6 has its own");
+    CHECK_EQ(list.items[0].attempts_ended, 0, "likewise");
     CHECK_STR(list.items[0].last_error, STR("still too large"), "error");
     a.head_version = 4;
     REQUIRE_OK(store_parked_begin(store, &KEY, &a, &found, &err), err);
@@ -533,7 +586,7 @@ TEST(a_try_is_written_down_before_and_after)
     CHECK_EQ(count, 1, "by a person");
     list = parked_of(store, "");
     CHECK_EQ(list.items[0].next_retry_us, NOW_US + 1, "now");
-    CHECK_EQ(list.items[0].attempts_ended, 3, "nothing is held against it");
+    CHECK_EQ(list.items[0].attempts_ended, 1, "nothing is held against it");
     contract_end();
 }
 
@@ -662,5 +715,123 @@ TEST(after_a_lost_commit_a_new_claim_tells_how_far_it_is)
         CHECK_EQ(list.items[0].pos, 5, i == 0 ? "it was committed" : "it was not");
         CHECK_EQ(list.items[0].crashes, 0, "no crash");
     }
+    contract_end();
+}
+
+/* ---- dead letters ---- */
+
+TEST(a_dead_letter_is_kept_and_redriven_once)
+{
+    struct store *store = contract_store();
+    const struct dead_letter dead = { .event_id = STR("01890000-0000-7000-8000-000000000001"),
+                                      .aggregate_type = STR("crossref/works"),
+                                      .aggregate_id = STR("10.1/a"),
+                                      .version = 4,
+                                      .reason = STR("too large"),
+                                      .attempts = 3,
+                                      .envelope = STR("{}"),
+                                      .dead_us = NOW_US };
+    struct letter_query query = { .key = KEY, .limit = 10 };
+    struct dead_letter again = dead;
+    struct letter_list list;
+    struct redrive redrive = {
+        .key = KEY, .record_id = 17, .lane = 5, .by = STR("ann"), .now_us = NOW_US + 5
+    };
+    struct error err = { 0 };
+    int64_t count;
+    bool done;
+
+    subscribe(store, false);
+    REQUIRE_OK(store_parked_bury(store, &KEY, &dead, &err), err);
+    REQUIRE_OK(store_parked_letters(store, contract_arena(), &query, &list, &err), err);
+    REQUIRE(list.count == 1, "one");
+    CHECK_STR(list.items[0].dead.event_id, dead.event_id, "event");
+    CHECK_STR(list.items[0].dead.reason, STR("too large"), "reason");
+    CHECK_STR(list.items[0].dead.envelope, STR("{}"), "envelope");
+    CHECK_EQ(list.items[0].dead.attempts, 3, "attempts");
+    CHECK_EQ(list.items[0].dead.dead_us, NOW_US, "since");
+    redrive.letter = &list.items[0];
+    for (int i = 0; i < 2; i++) {
+        REQUIRE_OK(store_begin(store, &err), err);
+        REQUIRE_OK(store_parked_redrive(store, &redrive, &done, &err), err);
+        REQUIRE_OK(store_commit(store, &err), err);
+        CHECK_EQ(done, i == 0, "once");
+    }
+    REQUIRE(parked_of(store, "").count == 1, "its key waits");
+    CHECK_EQ(parked_of(store, "").items[0].head_version, 4, "for this version");
+    CHECK_EQ(parked_of(store, "").items[0].next_retry_us, NOW_US + 5, "to be tried at once");
+    REQUIRE_OK(store_parked_letter_count(store, &KEY, &count, &err), err);
+    CHECK_EQ(count, 0, "none is left");
+    REQUIRE_OK(store_parked_letters(store, contract_arena(), &query, &list, &err), err);
+    CHECK_EQ(list.count, 0, "not listed");
+    query.has_redriven = true;
+    REQUIRE_OK(store_parked_letters(store, contract_arena(), &query, &list, &err), err);
+    REQUIRE(list.count == 1, "but kept");
+    CHECK_STR(list.items[0].redriven_by, STR("ann"), "by whom");
+    CHECK_EQ(list.items[0].redriven_us, NOW_US + 5, "when");
+    again.reason = STR("still too large");
+    REQUIRE_OK(store_parked_bury(store, &KEY, &again, &err), err);
+    query.has_redriven = false;
+    REQUIRE_OK(store_parked_letters(store, contract_arena(), &query, &list, &err), err);
+    REQUIRE(list.count == 1, "dead again");
+    CHECK_STR(list.items[0].dead.reason, STR("still too large"), "for this reason");
+    contract_end();
+}
+
+TEST(a_redriven_version_joins_what_waits_for_its_key)
+{
+    struct store *store = contract_store();
+    struct parked a = parked_key("10.1/a", 9);
+    struct letter letter = { .id = 1,
+                             .dead = { .event_id = STR("01890000-0000-7000-8000-000000000001"),
+                                       .aggregate_type = STR("crossref/works"),
+                                       .aggregate_id = STR("10.1/a"),
+                                       .version = 4,
+                                       .reason = STR("x"),
+                                       .envelope = STR("{}"),
+                                       .dead_us = NOW_US } };
+    struct redrive redrive = {
+        .key = KEY, .letter = &letter, .lane = 5, .by = STR("ann"), .now_us = NOW_US
+    };
+    struct letter_list list;
+    struct error err = { 0 };
+    bool done;
+
+    subscribe(store, false);
+    REQUIRE_OK(store_parked_put(store, &KEY, &a, &err), err);
+    REQUIRE_OK(store_parked_bury(store, &KEY, &letter.dead, &err), err);
+    REQUIRE_OK(store_parked_letters(store, contract_arena(),
+                                    &(struct letter_query){ .key = KEY, .limit = 1 }, &list, &err),
+               err);
+    letter.id = list.items[0].id;
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_parked_redrive(store, &redrive, &done, &err), err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    CHECK_EQ(parked_of(store, "").items[0].head_version, 4, "from it");
+    CHECK_EQ(parked_of(store, "").items[0].seen_version, 9, "to the last");
+    contract_end();
+}
+
+/* ---- offsets that another database has ---- */
+
+TEST(what_a_reader_of_another_database_tells_only_grows)
+{
+    struct store *store = contract_store();
+    struct stream_place places[] = { { 5, 7 }, { 6, 3 } };
+    const struct offset_tell tell = { KEY, NOW_US, places, ARRAY_LEN(places) };
+    struct offset_state_list states;
+    struct error err = { 0 };
+
+    subscribe(store, false);
+    for (int i = 0; i < 2; i++) {
+        REQUIRE_OK(store_begin(store, &err), err);
+        REQUIRE_OK(store_offset_tell(store, &tell, &err), err);
+        REQUIRE_OK(store_commit(store, &err), err);
+        places[0].pos = 2; /* late */
+    }
+    REQUIRE_OK(store_offset_states(store, contract_arena(), &KEY, &states, &err), err);
+    CHECK_EQ(states.items[5].pos, 7, "told");
+    CHECK_EQ(states.items[6].pos, 3, "likewise");
+    CHECK_EQ(states.items[7].pos, 0, "not told");
     contract_end();
 }

@@ -71,16 +71,16 @@ static bool relay(struct store *store, struct sink *sink, bool is_draining, stru
                                        .wake_fd = CLOCK_NO_WAKE,
                                        .open = open_sink,
                                        .context = sink };
-    struct relay_run run = { .relay = { .subscription = &SUBSCRIPTION,
-                                        .lease_us = LEASE_US,
-                                        .retry = retry_default(),
+    struct relay_run run = { .relay = { .lanes = { .subscription = &SUBSCRIPTION,
+                                                   .lease_us = LEASE_US,
+                                                   .retry = retry_default() },
                                         .reconnect = retry_default() },
                              .is_draining = is_draining };
     char owner[64];
 
     (void)snprintf(owner, sizeof(owner), "%d:%llu", (int)getpid(), (unsigned long long)sink->seed);
-    run.relay.owner = str_of(owner);
-    run.relay.retry.delay_max_us = US_PER_SECOND;
+    run.relay.lanes.owner = str_of(owner);
+    run.relay.lanes.retry.delay_max_us = US_PER_SECOND;
     run.relay.reconnect.delay_min_us = 20000;
     run.relay.reconnect.delay_max_us = US_PER_SECOND / 2;
     return relay_run(&parts, &run, NULL, err);

@@ -18,7 +18,7 @@
 #include "adapter/sql/statement.h"
 #include "contract.h"
 #include "core/lane.h"
-#include "engine/relay/give_up.h"
+#include "engine/lanes/give_up.h"
 #include "engine/relay/relay.h"
 #include "fault_store.h"
 #include "port/store_subscription.h"
@@ -75,10 +75,12 @@ struct world {
     int owners;
     int64_t versions[KEYS]; /* committed */
     bool is_given_up[KEYS][VERSIONS_MAX];
+    bool is_left_out[KEYS][VERSIONS_MAX]; /* by a seek to the end of its lane */
+    bool was_left_out[KEYS];
     struct {
         int64_t lane;
         size_t arrivals; /* before it */
-    } seeks[SEEKS_MAX];
+    } seeks[SEEKS_MAX];  /* to the beginning */
     int seek_count;
     bool is_nested;
     int active; /* the relay whose round it is */
@@ -197,10 +199,10 @@ static void start_relay(struct world *w, int i)
                                        .wake_fd = CLOCK_NO_WAKE,
                                        .open = open_bus,
                                        .context = w };
-    struct relay_settings settings = { .subscription = &w->subscription,
-                                       .lease_us = LEASE_US,
-                                       .batch_max = 60,
-                                       .retry = retry_default() };
+    struct relay_settings settings = { .lanes = { .subscription = &w->subscription,
+                                                  .lease_us = LEASE_US,
+                                                  .batch_max = 60,
+                                                  .retry = retry_default() } };
     struct relay_parts with_store = parts;
     struct error err = { 0 };
 
@@ -208,25 +210,25 @@ static void start_relay(struct world *w, int i)
     fault_store_new_process(w->relays[i].store);
     plant(w, w->relays[i].store);
     (void)snprintf(w->relays[i].owner, sizeof(w->relays[i].owner), "r%d", ++w->owners);
-    settings.owner = str_of(w->relays[i].owner);
-    settings.retry.delay_max_us = 5 * US_PER_SECOND;
-    settings.reconnect = settings.retry;
+    settings.lanes.owner = str_of(w->relays[i].owner);
+    settings.lanes.retry.delay_max_us = 5 * US_PER_SECOND;
+    settings.reconnect = settings.lanes.retry;
     with_store.store = w->relays[i].store;
     REQUIRE_OK(relay_open(&w->relays[i].relay, &with_store, &settings, &err), err);
 }
 
-static void count_round(struct world *w, const struct relay_round *round)
+static void count_round(struct world *w, const struct lanes_round *round)
 {
     w->seen.overtaken += round->was_overtaken;
     w->seen.parked += (int)round->parked;
     w->seen.returned += (int)round->returned;
-    w->seen.bus_failures += round->bus_error != NULL;
+    w->seen.bus_failures += round->trouble != NULL;
 }
 
 /* False: the store failed. */
 static bool turn(struct world *w, int i)
 {
-    struct relay_round round;
+    struct lanes_round round;
     struct error err = { 0 };
     const int active = w->active;
     bool ok;
@@ -252,7 +254,7 @@ static void kill(struct world *w, int i)
                     &(struct store_fault){ .effect = FAULT_DEATH,
                                            .number = random_between(&w->random, 1, 30) });
     {
-        struct relay_round round;
+        struct lanes_round round;
         struct error err = { 0 };
 
         w->active = i;
@@ -319,8 +321,51 @@ static int64_t some_lane(struct world *w)
     return list.items[random_between(&w->random, 0, (int64_t)list.count)].lane;
 }
 
-static void seek(struct world *w)
+static bool has_arrived(const struct world *w, const struct stream_event *event)
 {
+    const struct ram_arrival *a = ram_bus_arrivals(w->bus);
+
+    for (size_t i = 0; i < ram_bus_count(w->bus); i++) {
+        if (str_eq(str_of(a[i].event_id), event->stored.event.event_id))
+            return true;
+    }
+    return false;
+}
+
+static struct stream_event_list lane_events(const struct world *w, int64_t lane)
+{
+    const struct stream_place place = { lane, 0 };
+    struct stream_event_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_stream_read(w->store, contract_arena(),
+                                 &(struct stream_read){ &place, 1, 100000, 1 << 30 }, &list, &err),
+               err);
+    return list;
+}
+
+/* What did not come yet never will, if the lane goes to its end; else all comes again. */
+static void note_seek(struct world *w, int64_t lane, bool is_latest)
+{
+    const struct stream_event_list list = lane_events(w, lane);
+
+    for (size_t i = 0; i < list.count; i++) {
+        const struct stored_event *stored = &list.items[i].stored;
+        int key = -1;
+
+        (void)sscanf(stored->provider_id.data, "k%d", &key);
+        w->is_left_out[key][stored->event.version] = is_latest && !has_arrived(w, &list.items[i]);
+        w->was_left_out[key] |= is_latest;
+    }
+    for (int i = 0; i < w->seek_count && is_latest; i++) {
+        if (w->seeks[i].lane == lane)
+            w->seeks[i].lane = -1; /* it was not to come to its end */
+    }
+}
+
+static void seek(struct world *w, bool is_latest)
+{
+    int64_t ends[OUTBOX_LANES] = { 0 };
     struct offset_seek request = { .key = KEY,
                                    .pos = 0,
                                    .reason = STR("again"),
@@ -332,11 +377,17 @@ static void seek(struct world *w)
     if (w->seek_count == SEEKS_MAX)
         return;
     request.lane = some_lane(w);
+    REQUIRE_OK(store_stream_ends(w->store, ends, &err), err);
+    if (is_latest)
+        request.pos = ends[request.lane];
     REQUIRE_OK(w->store->offset->seek(w->store, &request, &found, &err), err);
     REQUIRE(found, "a lane");
+    note_seek(w, request.lane, is_latest);
+    w->seen.seeks++;
+    if (is_latest)
+        return;
     w->seeks[w->seek_count].lane = request.lane;
     w->seeks[w->seek_count++].arrivals = ram_bus_count(w->bus);
-    w->seen.seeks++;
 }
 
 static void try_again(struct world *w)
@@ -351,7 +402,9 @@ static void try_again(struct world *w)
 
 static void give_one_up(struct world *w)
 {
-    struct give_up request = { .key = KEY,
+    struct give_up request = { .store = w->store,
+                               .stream = w->store,
+                               .key = KEY,
                                .reason = STR("nobody needs it"),
                                .now_us = clock_now_us(&w->clock.clock) };
     struct given_up given;
@@ -367,7 +420,7 @@ static void give_one_up(struct world *w)
     request.aggregate_id =
         list.items[random_between(&w->random, 0, (int64_t)list.count)].aggregate_id;
     (void)sscanf(request.aggregate_id.data, "k%d", &key);
-    REQUIRE_OK(give_up(w->store, &request, &given, &err), err);
+    REQUIRE_OK(give_up(&request, &given, &err), err);
     for (int64_t v = given.from_version; given.keys > 0 && v <= given.to_version; v++)
         w->is_given_up[key][v] = true;
     w->seen.given_up += (int)given.keys;
@@ -412,7 +465,7 @@ static void others_work(void *context)
         return;
     w->is_nested = true;
     if (random_chance(&w->random, 40))
-        seek(w);
+        seek(w, false);                  /* some may be under way */
     if (random_chance(&w->random, 40)) { /* it was only a person */
         w->is_nested = false;
         return;
@@ -452,7 +505,7 @@ static void step(struct world *w)
     else if (what < 95)
         virtual_clock_advance(&w->clock, 2 * LEASE_US);
     else if (what < 96)
-        seek(w);
+        seek(w, random_chance(&w->random, 40));
     else if (what < 98)
         try_again(w);
     else
@@ -500,16 +553,19 @@ static const char *judge_order(const struct world *w)
 
         if (key < 0 || a[i].version < 1 || a[i].version > w->versions[key])
             return "an event that nobody wrote";
+        if (w->is_left_out[key][a[i].version])
+            return "an event came that was left out";
         if (has_come[key][a[i].version])
             continue;
         has_come[key][a[i].version] = true;
-        if (a[i].version < latest[key] && !w->is_given_up[key][a[i].version])
+        if (a[i].version < latest[key] && !w->is_given_up[key][a[i].version] &&
+            !w->was_left_out[key])
             return "a version after a later one";
         latest[key] = a[i].version;
     }
     for (int key = 0; key < KEYS; key++) {
         for (int64_t v = 1; v <= w->versions[key]; v++) {
-            if (!has_come[key][v] && !w->is_given_up[key][v])
+            if (!has_come[key][v] && !w->is_given_up[key][v] && !w->is_left_out[key][v])
                 return "an event was lost";
         }
     }
@@ -531,14 +587,11 @@ static bool came_since(const struct world *w, const struct stream_event *event, 
 static const char *judge_seeks(const struct world *w)
 {
     for (int i = w->seek_count; i-- > 0;) {
-        const struct stream_place place = { w->seeks[i].lane, 0 };
         struct stream_event_list list;
-        struct error err = { 0 };
 
-        REQUIRE_OK(store_stream_read(w->store, contract_arena(),
-                                     &(struct stream_read){ &place, 1, 100000, 1 << 30 }, &list,
-                                     &err),
-                   err);
+        if (w->seeks[i].lane < 0)
+            continue;
+        list = lane_events(w, w->seeks[i].lane);
         for (size_t k = 0; k < list.count; k++) {
             const struct stored_event *stored = &list.items[k].stored;
             int key = -1;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "test.h"
 
 static int64_t sqlite_number(const char *path, const char *sql)
@@ -52,6 +53,61 @@ static bool is_postgres(const char *dsn)
 int64_t sql_number(const char *dsn, const char *sql)
 {
     return is_postgres(dsn) ? postgres_number(dsn, sql) : sqlite_number(dsn, sql);
+}
+
+static void add_value(struct buf *out, int column, const char *value)
+{
+    buf_printf(out, "%s%s", column > 0 ? "|" : "", value != NULL ? value : "~");
+}
+
+static bool sqlite_rows(struct buf *out, const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    int code = SQLITE_ERROR;
+
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sqlite3_busy_timeout(db, 10000) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK) {
+        while ((code = sqlite3_step(st)) == SQLITE_ROW) {
+            for (int i = 0; i < sqlite3_column_count(st); i++)
+                add_value(out, i, (const char *)sqlite3_column_text(st, i));
+            buf_add_char(out, '\n');
+        }
+    }
+    if (code != SQLITE_DONE)
+        test_fail(__FILE__, __LINE__, "%s: %s", sql, sqlite3_errmsg(db));
+    (void)sqlite3_finalize(st);
+    (void)sqlite3_close(db);
+    return code == SQLITE_DONE;
+}
+
+static bool postgres_rows(struct buf *out, const char *dsn, const char *sql)
+{
+    PGconn *db = PQconnectdb(dsn);
+    PGresult *result = PQexec(db, sql);
+    const bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
+
+    for (int row = 0; row < PQntuples(result); row++) {
+        for (int i = 0; i < PQnfields(result); i++)
+            add_value(out, i, PQgetisnull(result, row, i) ? NULL : PQgetvalue(result, row, i));
+        buf_add_char(out, '\n');
+    }
+    if (!ok)
+        test_fail(__FILE__, __LINE__, "%s: %s", sql, PQerrorMessage(db));
+    PQclear(result);
+    PQfinish(db);
+    return ok;
+}
+
+struct str sql_rows(struct arena *arena, const char *dsn, const char *sql)
+{
+    struct buf out;
+
+    buf_init(&out, arena, 16 << 20);
+    REQUIRE(is_postgres(dsn) ? postgres_rows(&out, dsn, sql) : sqlite_rows(&out, dsn, sql),
+            "a look into the database");
+    return buf_str(&out);
 }
 
 static sqlite3 *sqlite_of(const char *path)

@@ -4,9 +4,15 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
+
 /* The first value of the first row as a number; ends the test when there is none. dsn as patra
  * takes it: a SQLite file or postgresql://. */
 int64_t sql_number(const char *dsn, const char *sql);
+
+/* All rows: values with '|' between them, '~' for NULL, a line end after each row. It lives in the
+ * arena. */
+struct str sql_rows(struct arena *arena, const char *dsn, const char *sql);
 
 /* A statement that gives nothing back; ends the test when it fails. */
 void sql_run(const char *dsn, const char *sql);

@@ -21,6 +21,25 @@
     " FROM jsonb_array_elements_text(" JSON ") WITH ORDINALITY AS e (value, n) ORDER BY e.n) " \
     "END"
 
+#define SINK_GRANT                                                                   \
+    "DO $grant$\n"                                                                   \
+    "DECLARE\n"                                                                      \
+    "    grants text;\n"                                                             \
+    "BEGIN\n"                                                                        \
+    "    SELECT string_agg(format('GRANT %s ON {to} TO %s%s', a.privilege_type,"     \
+    "        CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END," \
+    "        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END), ';')"  \
+    "      INTO grants FROM pg_class AS c, aclexplode(c.relacl) AS a"                \
+    "     WHERE c.oid = to_regclass('{from}') AND a.grantee <> c.relowner;\n"        \
+    "    EXECUTE coalesce(grants, 'SELECT 1');\n"                                    \
+    "END\n"                                                                          \
+    "$grant$; "
+
+/* NULL where there is none. */
+#define TABLE_OID                                                                   \
+    "to_regclass(CASE :schema WHEN '' THEN '' ELSE quote_ident(:schema) || '.' END" \
+    " || quote_ident(:table))"
+
 /* A view is replaced in place where it only gets further columns; views of other people that use it
  * stay as they are. Otherwise it is made again, with the privileges that were granted on it. Who
  * may read the list of views (core/grants.h: readers) may read each of them. */
@@ -56,6 +75,7 @@
 
 const struct dialect POSTGRES_DIALECT = {
     .migrations = &POSTGRES_MIGRATIONS,
+    .sink_migrations = &POSTGRES_SINK_MIGRATIONS,
     .has_arrays = true,
     .words = {
         [WORD_GREATEST] = "greatest",
@@ -97,6 +117,12 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STREAM_TOLD] = "NOTIFY patra_stream",
         [WORD_STREAM_FIRST] = ("(SELECT s.first_pos FROM ing_stream AS s WHERE s.lane = l.lane"
                               "  ORDER BY s.last_pos LIMIT 1)"),
+        [WORD_STREAM_SINCE] = ("(SELECT s.first_pos FROM ing_stream AS s WHERE s.lane = l.lane"
+                              "  AND s.sequenced_at >= :at ORDER BY s.last_pos LIMIT 1)"),
+        [WORD_STREAM_PLACE] =
+            ("(SELECT p.first_pos + e.n - 1 FROM ing_stream AS p CROSS JOIN LATERAL"
+             "  unnest(p.outbox_ids) WITH ORDINALITY AS e (id, n)"
+             "  WHERE p.lane = t.lane AND p.last_id >= t.id AND e.id = t.id LIMIT 1)"),
         /* The first parts of each lane up to one that is kept, the oldest up to the limit of
          * events: of each lane a whole beginning, because positions have no gaps. */
         [WORD_STREAM_DUE] = ("SELECT d.lane, d.last_pos, unnest(d.outbox_ids) FROM"
@@ -126,6 +152,14 @@ const struct dialect POSTGRES_DIALECT = {
              "   WHERE p.first_pos + e.n - 1 > @pos AND p.first_pos + e.n - 1 <= @pos + :many"
              "  OFFSET 0) AS s"
              " CROSS JOIN LATERAL (SELECT * FROM ing_outbox WHERE id = s.outbox_id LIMIT 1) AS o"),
+        /* The first part that reaches to the id has it, or, if it was late, one soon after. The
+         * limit keeps the server from reading all parts of the lane before it sorts them. */
+        [WORD_EVENT_PLACE] =
+            ("LEFT JOIN LATERAL"
+             " (SELECT t.first_pos + array_position(t.outbox_ids, o.id) - 1 AS pos, t.sequenced_at"
+             "    FROM (SELECT * FROM ing_stream AS p WHERE p.lane = o.lane AND p.last_id >= o.id"
+             "           ORDER BY p.last_id LIMIT 200) AS t"
+             "   WHERE o.id = ANY (t.outbox_ids) ORDER BY t.last_id LIMIT 1) AS s ON TRUE"),
         /* One by one, by their keys: or the server would read whole tables for some hundred rows. */
         [WORD_EVENT_JOINS] =
             ("LEFT JOIN LATERAL (SELECT provenance_code, endpoint_name, provider_id"
@@ -159,6 +193,65 @@ const struct dialect POSTGRES_DIALECT = {
         /* OFFSET 0: or the server would join the whole table with the rows. */
         [WORD_RANGE] = ("{unnest} CROSS JOIN LATERAL"
                        " (SELECT * FROM {table} WHERE {body} OFFSET 0) AS t"),
+        [WORD_KEYED] = ("FROM {unnest} CROSS JOIN LATERAL"
+                       " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
+                       " WHERE t.ctid = found.ctid"),
+        [WORD_RETURNED] = "t.",
+        [WORD_KEYED_USING] = ("USING {unnest} CROSS JOIN LATERAL"
+                             " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
+                             " WHERE t.ctid = found.ctid"),
+        [WORD_TABLE_COLUMNS] = ("SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull"
+                               " FROM pg_attribute AS a WHERE a.attrelid = " TABLE_OID
+                               " AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"),
+        [WORD_TABLE_INDEXES] = ("SELECT c.relname::text, i.indisunique, a.attname::text"
+                               " FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid"
+                               " CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, n)"
+                               " JOIN pg_attribute AS a"
+                               "   ON a.attrelid = i.indrelid AND a.attnum = k.attnum"
+                               " WHERE i.indrelid = " TABLE_OID " AND i.indpred IS NULL"
+                               " ORDER BY c.relname, k.n"),
+        [WORD_TABLE_NAMED] = "SELECT count(*) FROM (SELECT " TABLE_OID " AS oid) AS t WHERE oid IS NOT NULL",
+        [WORD_SCHEMA_NAMED] = "SELECT count(*) FROM pg_namespace WHERE nspname = :schema",
+    },
+    .sink_types = {
+        [FIELD_TEXT] = "text",
+        [FIELD_INTEGER] = "bigint",
+        [FIELD_NUMBER] = "numeric",
+        [FIELD_BOOLEAN] = "boolean",
+        [FIELD_INSTANT] = "timestamp with time zone",
+        [FIELD_DATE] = "date",
+        [FIELD_JSON] = "jsonb",
+    },
+    .sink_casts = {
+        [FIELD_NUMBER] = "numeric",
+        [FIELD_INSTANT] = "timestamptz",
+        [FIELD_DATE] = "date",
+    },
+    .sink_accepts = {
+        [FIELD_TEXT] = "text, character varying, character",
+        [FIELD_INTEGER] = "bigint, integer, smallint, numeric",
+        [FIELD_NUMBER] = "numeric, double precision, real",
+        [FIELD_BOOLEAN] = "boolean",
+        [FIELD_INSTANT] = "timestamp with time zone",
+        [FIELD_DATE] = "date",
+        [FIELD_JSON] = "jsonb, json",
+    },
+    .sink_key = " COLLATE \"C\"",
+    .sink_options = " WITH (fillfactor = 60)", /* an update stays within its page */
+    .sink_can_alter = true,
+    .sink_swap_begin = "SET LOCAL lock_timeout = '500ms'; ", /* deadlock_timeout is a second */
+    .sink_swap_end = "",
+    .sink_grant = SINK_GRANT,
+    .sink_widenings = (const struct sink_widening[]){
+        { FIELD_INTEGER, FIELD_NUMBER, "{column}::numeric" },
+        { FIELD_INTEGER, FIELD_TEXT, "{column}::text" },
+        { FIELD_NUMBER, FIELD_TEXT, "{column}::text" },
+        { FIELD_BOOLEAN, FIELD_TEXT, "{column}::text" },
+        { FIELD_DATE, FIELD_TEXT, "to_char({column}, 'YYYY-MM-DD')" },
+        { FIELD_INSTANT, FIELD_TEXT,
+          "to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')" },
+        { FIELD_DATE, FIELD_INSTANT, "{column}::timestamp AT TIME ZONE 'UTC'" },
+        { 0 },
     },
     .view_columns = {
         [FIELD_ANY] = { VALUE, JSON },

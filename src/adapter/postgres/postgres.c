@@ -89,6 +89,7 @@ static bool open_session(const struct postgres_options *options, struct sql_sess
     }
     postgres->busy_timeout_us = options->busy_timeout_us;
     sql_session_init(&postgres->sql, &DRIVER);
+    postgres->sql.is_sink = options->is_sink;
     postgres->sql.store.wake = &POSTGRES_WAKE;
     arena_init(&postgres->scratch, SCRATCH_MAX);
     if (!postgres_connect(postgres, err)) {
@@ -108,6 +109,7 @@ static bool postgres_another(struct sql_session *session, struct sql_session **o
         &(struct postgres_options){
             .dsn = postgres->dsn,
             .busy_timeout_us = postgres->busy_timeout_us,
+            .is_sink = session->is_sink,
         },
         other, err);
 }

@@ -13,6 +13,7 @@
 #include "port/store_wake.h"
 
 extern const struct migration_set POSTGRES_MIGRATIONS;
+extern const struct migration_set POSTGRES_SINK_MIGRATIONS;
 extern const struct dialect POSTGRES_DIALECT;
 extern const struct store_wake_ops POSTGRES_WAKE;
 

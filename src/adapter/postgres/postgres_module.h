@@ -11,6 +11,7 @@
 struct postgres_options {
     const char *dsn;
     int64_t busy_timeout_us; /* how long to wait for a lock */
+    bool is_sink;            /* sql_session.is_sink */
 };
 
 /* The table is looked at when the handle is used first, not here. */

@@ -12,6 +12,18 @@ static const char TAKEN[] = "SELECT number, name, sha256 FROM schema_migration O
 static const char RECORD[] = "INSERT INTO schema_migration (number, name, sha256, applied_at)"
                              " VALUES (:number, :name, :sha256, :applied_at)";
 
+/* Of a database for projections, its own, unless it is a store: that has these tables too. */
+static const struct migration_set *set_of(struct store *store,
+                                          const struct migration_record_list *taken)
+{
+    const struct sql_session *session = sql_session_of(store);
+    const struct dialect *dialect = session->driver->dialect;
+    const bool is_store =
+        taken->count > 0 && str_eq(taken->items[0].name, dialect->migrations->items[0].name);
+
+    return session->is_sink && !is_store ? dialect->sink_migrations : dialect->migrations;
+}
+
 /* The migrations that were applied; none when there is no table yet. */
 static bool load_taken(struct store *store, struct arena *arena,
                        struct migration_record_list *taken, struct error *err)
@@ -50,10 +62,18 @@ static bool take(struct store *store, const struct migration *step, int64_t now_
     return statement_run(st, NULL, err);
 }
 
+/* Somebody else's store is not migrated on the way. */
+static bool is_store_as_sink(struct store *store, const struct migration_set *set)
+{
+    const struct sql_session *session = sql_session_of(store);
+
+    return session->is_sink && set == session->driver->dialect->migrations;
+}
+
 static bool take_next(struct store *store, struct arena *arena, int64_t now_us, bool *more,
                       struct error *err)
 {
-    const struct migration_set *set = sql_session_of(store)->driver->dialect->migrations;
+    const struct migration_set *set;
     struct migration_record_list taken;
     const struct migration *step;
 
@@ -61,10 +81,18 @@ static bool take_next(struct store *store, struct arena *arena, int64_t now_us, 
         return false;
     if (!store_lock(store, STR("schema_migration"), err) ||
         !statement_run(statement_of(store, MAKE_TABLE), NULL, err) ||
-        !load_taken(store, arena, &taken, err) || !migration_check(set, &taken, err))
+        !load_taken(store, arena, &taken, err))
+        goto rollback;
+    set = set_of(store, &taken);
+    if (!migration_check(set, &taken, err))
         goto rollback;
     step = migration_next(set, &taken);
     *more = step != NULL;
+    if (step != NULL && is_store_as_sink(store, set)) {
+        (void)error_set(err, ERROR_FATAL, "store.schema",
+                        "the database is a store of another version: run patra init there");
+        goto rollback;
+    }
     if (step != NULL && !take(store, step, now_us, err)) {
         (void)error_wrap(err, "migration %04d_%.*s", (int)step->number, STR_ARG(step->name));
         goto rollback;
@@ -96,14 +124,16 @@ bool sql_migrate(struct store *store, int64_t now_us, int64_t *taken, struct err
 
 bool sql_schema(struct store *store, struct store_schema *schema, struct error *err)
 {
-    const struct migration_set *set = sql_session_of(store)->driver->dialect->migrations;
     struct migration_record_list taken;
     struct arena arena;
     bool ok;
 
     arena_init(&arena, MIGRATE_ARENA_MAX);
-    ok = load_taken(store, &arena, &taken, err) && migration_check(set, &taken, err);
+    ok = load_taken(store, &arena, &taken, err) &&
+         migration_check(set_of(store, &taken), &taken, err);
     if (ok) {
+        const struct migration_set *set = set_of(store, &taken);
+
         schema->latest = migration_latest(set);
         schema->version = migration_version(set, &taken);
     }

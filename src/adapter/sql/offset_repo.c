@@ -258,9 +258,12 @@ static const char BEGIN[] = "SELECT coalesce({stream-first} - 1, l.last_pos) FRO
 
 static bool clamp(struct store *store, struct offset_seek *seek, struct error *err)
 {
-    struct statement *st = statement_of(store, BEGIN);
+    struct statement *st;
     int64_t begin;
 
+    if (sql_session_of(store)->is_sink)
+        return true; /* the stream is elsewhere */
+    st = statement_of(store, BEGIN);
     bind_i64(st, ":lane", seek->lane);
     if (!rows_only_i64(&st->rows, &begin, err))
         return false;
@@ -347,6 +350,30 @@ static bool offset_seek(struct store *store, const struct offset_seek *wanted, b
                             STR_ARG(seek->key.subscription));
 }
 
+/* ---- of another database ---- */
+
+static const char TELL[] =
+    "UPDATE ing_offset AS t SET stream_pos = @pos, updated_by = '', updated_at = :now {rows}"
+    " WHERE t.consumer_group = :group AND t.subscription = :name AND t.lane = @lane"
+    " AND t.stream_pos < @pos";
+
+static bool offset_tell(struct store *store, const struct offset_tell *tell, struct error *err)
+{
+    struct statement *st = statement_of(store, TELL);
+    int64_t changes;
+
+    if (tell->count == 0)
+        return true;
+    bind_key(st, &tell->key);
+    bind_instant(st, ":now", tell->now_us);
+    for (size_t i = 0; i < tell->count; i++) {
+        cell_i64(st, "@pos", tell->places[i].pos);
+        cell_i64(st, "@lane", tell->places[i].lane);
+    }
+    return statement_run(st, &changes, err) ||
+           error_wrap(err, "tell how far %.*s is", STR_ARG(tell->key.subscription));
+}
+
 /* ---- for people ---- */
 
 static const char STATES[] =
@@ -400,7 +427,22 @@ static bool offset_readers(struct store *store, struct arena *arena, const struc
            error_wrap(err, "list readers of %.*s", STR_ARG(key->subscription));
 }
 
+static const char HOLD[] = "SELECT lane FROM ing_offset WHERE " OF_KEY " AND lane = :lane{lock}";
+
+static bool offset_hold(struct store *store, const struct offset_key *key, int64_t lane,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, HOLD);
+    int64_t ignored;
+
+    bind_key(st, key);
+    bind_i64(st, ":lane", lane);
+    return rows_only_i64(&st->rows, &ignored, err) ||
+           error_wrap(err, "hold lane %" PRId64 " of %.*s", lane, STR_ARG(key->subscription));
+}
+
 const struct store_offset_ops SQL_OFFSET = {
+    .hold = offset_hold,
     .attend = offset_attend,
     .claim = offset_claim,
     .save = offset_save,
@@ -408,6 +450,7 @@ const struct store_offset_ops SQL_OFFSET = {
     .release = offset_release,
     .leave = offset_leave,
     .seek = offset_seek,
+    .tell = offset_tell,
     .states = offset_states,
     .readers = offset_readers,
 };

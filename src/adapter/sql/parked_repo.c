@@ -123,7 +123,9 @@ static const char PUT[] =
     " last_error, parked_at) VALUES (:group, :name, :type, :id, :record, :lane, :head, :seen,"
     " :begun, :ended, :policy, :next, :error, :now)"
     " ON CONFLICT (consumer_group, subscription, aggregate_type, aggregate_id) DO UPDATE SET"
-    " seen_version = {greatest}(ing_parked.seen_version, excluded.seen_version)";
+    " seen_version = {greatest}(ing_parked.seen_version, excluded.seen_version),"
+    " head_version = CASE WHEN excluded.head_version < ing_parked.head_version"
+    "  THEN excluded.head_version ELSE ing_parked.head_version END";
 
 static bool parked_put(struct store *store, const struct offset_key *key,
                        const struct parked *parked, struct error *err)
@@ -147,7 +149,8 @@ static bool parked_put(struct store *store, const struct offset_key *key,
 }
 
 static const char PASS[] =
-    "UPDATE ing_parked AS t SET seen_version = {greatest}(t.seen_version, @seen) {rows}"
+    "UPDATE ing_parked AS t SET seen_version = {greatest}(t.seen_version, @seen),"
+    " head_version = CASE WHEN @first < t.head_version THEN @first ELSE t.head_version END {rows}"
     " WHERE t.consumer_group = :group AND t.subscription = :name AND t.aggregate_type = @type"
     " AND t.aggregate_id = @id";
 
@@ -164,6 +167,7 @@ static bool parked_pass(struct store *store, const struct offset_key *key,
     bind_key(st, key);
     for (size_t i = 0; i < count; i++) {
         cell_i64(st, "@seen", passes[i].seen_version);
+        cell_i64(st, "@first", passes[i].first_version);
         cell_text(st, "@type", passes[i].aggregate_type);
         cell_text(st, "@id", passes[i].aggregate_id);
     }
@@ -189,7 +193,9 @@ static bool parked_begin(struct store *store, const struct offset_key *key,
 }
 
 static const char END[] =
-    "UPDATE ing_parked SET attempts_ended = attempts_begun, head_version = :head,"
+    "UPDATE ing_parked SET attempts_begun = CASE WHEN head_version = :head THEN attempts_begun"
+    " ELSE 0 END, attempts_ended = CASE WHEN head_version = :head THEN attempts_begun ELSE 0 END,"
+    " head_version = :head,"
     " next_retry_at = :next, last_error = :error WHERE " OF_AGGREGATE " AND seen_version >= :head"
     " AND head_version <= :head";
 
@@ -241,7 +247,10 @@ static bool parked_retry(struct store *store, const struct parked_query *query, 
 static const char BURY[] =
     "INSERT INTO ing_dead_letter (consumer_group, subscription, event_id, aggregate_type,"
     " aggregate_id, version, reason, attempts, envelope, dead_at) {insert :group, :name, @event,"
-    " :type, :id, @version, :reason, :attempts, @envelope, :now} ON CONFLICT DO NOTHING";
+    " :type, :id, @version, :reason, :attempts, @envelope, :now}"
+    " ON CONFLICT (consumer_group, subscription, event_id) DO UPDATE SET reason = excluded.reason,"
+    " attempts = excluded.attempts, dead_at = excluded.dead_at, redriven_at = NULL,"
+    " redriven_by = ''";
 
 static bool parked_bury(struct store *store, const struct offset_key *key,
                         const struct dead_letter *letter, struct error *err)
@@ -263,6 +272,136 @@ static bool parked_bury(struct store *store, const struct offset_key *key,
                       STR_ARG(letter->aggregate_id));
 }
 
+/* ---- dead letters ---- */
+
+static const char LETTERS[] =
+    "SELECT id, event_id, aggregate_type, aggregate_id, version, reason, attempts, envelope,"
+    " dead_at, redriven_at, redriven_by FROM ing_dead_letter WHERE " OF_KEY
+    " AND :id IN ('', aggregate_id) AND (:redriven OR redriven_at IS NULL) AND id > :after"
+    " ORDER BY id LIMIT :limit";
+
+static bool parked_letters(struct store *store, struct arena *arena,
+                           const struct letter_query *query, struct letter_list *list,
+                           struct error *err)
+{
+    struct statement *st = statement_of(store, LETTERS);
+    struct rows *rows = &st->rows;
+    struct letter *letter;
+
+    *list = (struct letter_list){ 0 };
+    bind_key(st, &query->key);
+    bind_text(st, ":id", query->aggregate_id);
+    bind_bool(st, ":redriven", query->has_redriven);
+    bind_i64(st, ":after", query->after_id);
+    bind_i64(st, ":limit", query->limit);
+    while ((letter = ROWS_NEXT(rows, arena, list)) != NULL) {
+        letter->id = rows_i64(rows);
+        letter->dead.event_id = rows_text(rows, arena);
+        letter->dead.aggregate_type = rows_text(rows, arena);
+        letter->dead.aggregate_id = rows_text(rows, arena);
+        letter->dead.version = rows_i64(rows);
+        letter->dead.reason = rows_text(rows, arena);
+        letter->dead.attempts = rows_i64(rows);
+        letter->dead.envelope = rows_text(rows, arena);
+        letter->dead.dead_us = rows_i64(rows);
+        letter->is_redriven = !rows_is_null(rows);
+        letter->redriven_us = rows_i64(rows);
+        letter->redriven_by = rows_text(rows, arena);
+    }
+    return rows_finish(rows, err) ||
+           error_wrap(err, "list dead letters of %.*s", STR_ARG(query->key.subscription));
+}
+
+static const char LETTER_COUNT[] =
+    "SELECT count(*) FROM ing_dead_letter WHERE " OF_KEY " AND redriven_at IS NULL";
+
+static bool parked_letter_count(struct store *store, const struct offset_key *key, int64_t *count,
+                                struct error *err)
+{
+    struct statement *st = statement_of(store, LETTER_COUNT);
+
+    *count = 0;
+    bind_key(st, key);
+    return rows_only_i64(&st->rows, count, err) ||
+           error_wrap(err, "count dead letters of %.*s", STR_ARG(key->subscription));
+}
+
+static const char LETTER_EVENT[] =
+    "SELECT o.record_id, o.lane FROM ing_record AS r JOIN ing_outbox AS o ON o.record_id = r.id"
+    " WHERE r.provider_id = :id AND r.endpoint_name = :endpoint AND r.provenance_code = :source"
+    " AND o.version = :version"
+    " UNION ALL SELECT 0, o.lane FROM ing_outbox AS o WHERE o.record_id IS NULL AND o.aggregate_id "
+    "= :id"
+    " AND o.aggregate_type = :type AND o.version = :version";
+
+static bool parked_letter_event(struct store *store, struct redrive *redrive, bool *found,
+                                struct error *err)
+{
+    const struct dead_letter *letter = &redrive->letter->dead;
+    struct statement *st = statement_of(store, LETTER_EVENT);
+    struct str endpoint = letter->aggregate_type;
+    const struct str source = str_cut(&endpoint, '/');
+
+    *found = false;
+    bind_text(st, ":id", letter->aggregate_id);
+    bind_text(st, ":endpoint", endpoint);
+    bind_text(st, ":source", source);
+    bind_text(st, ":type", letter->aggregate_type);
+    bind_i64(st, ":version", letter->version);
+    while (rows_next(&st->rows)) {
+        redrive->record_id = rows_i64(&st->rows);
+        redrive->lane = rows_i64(&st->rows);
+        *found = true;
+    }
+    return rows_finish(&st->rows, err) ||
+           error_wrap(err, "find version %lld of %.*s", (long long)letter->version,
+                      STR_ARG(letter->aggregate_id));
+}
+
+static const char REDRIVEN[] = "UPDATE ing_dead_letter SET redriven_at = :now, redriven_by = :by"
+                               " WHERE id = :letter AND redriven_at IS NULL";
+static const char REPARK[] =
+    "INSERT INTO ing_parked (consumer_group, subscription, aggregate_type, aggregate_id, record_id,"
+    " lane, head_version, seen_version, attempts_begun, attempts_ended, policy_code, next_retry_at,"
+    " last_error, parked_at) VALUES (:group, :name, :type, :id, :record, :lane, :version, :version,"
+    " 0, 0, 'WAIT', :now, :error, :now)"
+    " ON CONFLICT (consumer_group, subscription, aggregate_type, aggregate_id) DO UPDATE SET"
+    " head_version = CASE WHEN excluded.head_version < ing_parked.head_version"
+    "  THEN excluded.head_version ELSE ing_parked.head_version END,"
+    " seen_version = {greatest}(ing_parked.seen_version, excluded.seen_version),"
+    " attempts_begun = 0, attempts_ended = 0, policy_code = 'WAIT',"
+    " next_retry_at = excluded.next_retry_at";
+
+static bool repark(struct store *store, const struct redrive *redrive, struct error *err)
+{
+    const struct dead_letter *dead = &redrive->letter->dead;
+    struct statement *st = statement_of(store, REPARK);
+    int64_t changes;
+
+    bind_key(st, &redrive->key);
+    bind_text(st, ":type", dead->aggregate_type);
+    bind_text(st, ":id", dead->aggregate_id);
+    bind_id(st, ":record", redrive->record_id);
+    bind_i64(st, ":lane", redrive->lane);
+    bind_i64(st, ":version", dead->version);
+    bind_instant(st, ":now", redrive->now_us);
+    bind_text(st, ":error", dead->reason);
+    return statement_run(st, &changes, err);
+}
+
+static bool parked_redrive(struct store *store, const struct redrive *redrive, bool *done,
+                           struct error *err)
+{
+    struct statement *st = statement_of(store, REDRIVEN);
+
+    bind_instant(st, ":now", redrive->now_us);
+    bind_text(st, ":by", redrive->by);
+    bind_i64(st, ":letter", redrive->letter->id);
+    return (statement_changed(st, done, err) && (!*done || repark(store, redrive, err))) ||
+           error_wrap(err, "redrive version %lld of %.*s", (long long)redrive->letter->dead.version,
+                      STR_ARG(redrive->letter->dead.aggregate_id));
+}
+
 const struct store_parked_ops SQL_PARKED = {
     .list = parked_list,
     .count = parked_count,
@@ -274,4 +413,8 @@ const struct store_parked_ops SQL_PARKED = {
     .retry = parked_retry,
     .events = parked_events,
     .bury = parked_bury,
+    .letters = parked_letters,
+    .letter_count = parked_letter_count,
+    .letter_event = parked_letter_event,
+    .redrive = parked_redrive,
 };

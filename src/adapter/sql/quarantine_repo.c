@@ -133,6 +133,24 @@ static bool quarantine_list(struct store *store, struct arena *arena,
     return read_quarantine(&st->rows, arena, list, err) || error_wrap(err, "list the quarantine");
 }
 
+/* + 0: or the table would be read from its end. */
+static const char OF[] = "SELECT " QUARANTINE_COLUMNS " FROM ing_quarantine"
+                         " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+                         "   AND provider_id = :id ORDER BY id + 0 DESC LIMIT :limit";
+
+static bool quarantine_of(struct store *store, struct arena *arena, const struct record_key *key,
+                          int64_t limit, struct quarantined_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, OF);
+
+    bind_text(st, ":source", key->source);
+    bind_text(st, ":endpoint", key->endpoint);
+    bind_text(st, ":id", key->provider_id);
+    bind_i64(st, ":limit", limit);
+    return read_quarantine(&st->rows, arena, list, err) ||
+           error_wrap(err, "list the quarantine of a record");
+}
+
 static const char GET[] =
     "SELECT " QUARANTINE_COLUMNS ", payload FROM ing_quarantine WHERE id = :id";
 
@@ -241,6 +259,7 @@ const struct store_quarantine_ops SQL_QUARANTINE = {
     .add = quarantine_add,
     .list = quarantine_list,
     .get = quarantine_get,
+    .of = quarantine_of,
     .sums = quarantine_sums,
     .resolve = quarantine_resolve,
     .replace = quarantine_replace,

@@ -45,6 +45,22 @@ bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list, 
     return rows_finish(rows, err);
 }
 
+bool read_ended_tasks(struct rows *rows, struct arena *arena, struct ended_task_list *list,
+                      struct error *err)
+{
+    struct ended_task *ended;
+
+    *list = (struct ended_task_list){ 0 };
+    while ((ended = ROWS_NEXT(rows, arena, list)) != NULL) {
+        read_task(rows, arena, &ended->task);
+        ended->reason =
+            (enum partial_reason)rows_code_opt(rows, &PARTIAL_REASON_CODES, &ended->has_reason);
+        ended->is_resliced = rows_bool(rows);
+        ended->ended_us = rows_i64(rows);
+    }
+    return rows_finish(rows, err);
+}
+
 void read_gate(struct rows *rows, struct rate_gate *gate)
 {
     gate->bucket.tokens = rows_i64(rows);

@@ -5,6 +5,7 @@
 
 #include "adapter/sql/rows.h"
 #include "port/store_rate.h"
+#include "port/store_status.h"
 #include "port/store_task.h"
 
 #define TASK_COLUMNS                                                                             \
@@ -18,6 +19,11 @@ void read_task(struct rows *rows, struct arena *arena, struct task *task);
 /* Runs and ends the statement. */
 bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list,
                 struct error *err) MUST_CHECK;
+
+/* TASK_COLUMNS, the reason of its last run, whether it was re-sliced, when it ended. Runs and ends
+ * the statement. */
+bool read_ended_tasks(struct rows *rows, struct arena *arena, struct ended_task_list *list,
+                      struct error *err) MUST_CHECK;
 
 #define GATE_COLUMNS                                                                     \
     "tokens, carry, refilled_at, rate, provider_rate, raised_at, demoted_at,"            \

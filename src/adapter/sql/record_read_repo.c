@@ -405,7 +405,36 @@ static bool record_identity(struct store *store, struct arena *arena, struct str
     return found || error_set(err, ERROR_FATAL, "store.corrupt", "sys_store has no row");
 }
 
+/* ---- ids and versions ---- */
+
+static const char SEEN[] =
+    "SELECT provider_id, version, deleted FROM ing_record WHERE provider_id > :after"
+    " AND endpoint_name = :endpoint AND provenance_code = :source ORDER BY provider_id"
+    " LIMIT :limit";
+
+static bool record_seen(struct store *store, struct arena *arena,
+                        const struct record_seen_page *page, struct record_seen_list *list,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, SEEN);
+    struct record_seen *seen;
+
+    *list = (struct record_seen_list){ 0 };
+    bind_text(st, ":after", page->after);
+    bind_text(st, ":endpoint", page->endpoint);
+    bind_text(st, ":source", page->source);
+    bind_i64(st, ":limit", page->limit);
+    while ((seen = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        seen->provider_id = rows_text(&st->rows, arena);
+        seen->version = rows_i64(&st->rows);
+        seen->is_deleted = rows_bool(&st->rows);
+    }
+    return rows_finish(&st->rows, err) ||
+           error_wrap(err, "list the ids of %.*s", STR_ARG(page->source));
+}
+
 const struct store_record_read_ops SQL_RECORD_READ = {
+    .seen = record_seen,
     .walk = record_walk,
     .endpoints = record_endpoints,
     .changes = record_changes,

@@ -99,11 +99,13 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .subscription = &SQL_SUBSCRIPTION,
         .offset = &SQL_OFFSET,
         .parked = &SQL_PARKED,
+        .sink = &SQL_SINK,
         .lease = &SQL_LEASE,
         .run = &SQL_RUN,
         .rate = &SQL_RATE,
         .status = &SQL_STATUS,
         .view = &SQL_VIEW,
+        .trace = &SQL_TRACE,
     };
     arena_init(&session->texts, TEXTS_MAX);
 }

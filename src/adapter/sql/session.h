@@ -52,6 +52,7 @@ struct sql_driver {
 struct sql_session {
     struct store store; /* first: the port */
     const struct sql_driver *driver;
+    bool is_sink; /* opened for projections: the database may lack everything else */
     struct statement *statements[SQL_STATEMENTS_MAX]; /* open addressing by address of the text */
     int statement_count;
     struct error failure; /* of the statement that failed last */
@@ -92,10 +93,12 @@ extern const struct store_prune_ops SQL_PRUNE;
 extern const struct store_subscription_ops SQL_SUBSCRIPTION;
 extern const struct store_offset_ops SQL_OFFSET;
 extern const struct store_parked_ops SQL_PARKED;
+extern const struct store_sink_ops SQL_SINK;
 extern const struct store_lease_ops SQL_LEASE;
 extern const struct store_run_ops SQL_RUN;
 extern const struct store_rate_ops SQL_RATE;
 extern const struct store_status_ops SQL_STATUS;
 extern const struct store_view_ops SQL_VIEW;
+extern const struct store_trace_ops SQL_TRACE;
 
 #endif

@@ -15,24 +15,28 @@
 #define TICKET_COLUMNS \
     "id, task_id, slice_id, reason_code, remaining_from, remaining_to, detail, created_at"
 
+static void read_signal(struct rows *rows, struct arena *arena, struct signal *signal)
+{
+    signal->id = rows_i64(rows);
+    signal->source = rows_text(rows, arena);
+    signal->endpoint = rows_text(rows, arena);
+    signal->provider_id = rows_text(rows, arena);
+    signal->reason = rows_text(rows, arena);
+    signal->http_status = rows_i64(rows);
+    signal->detail = rows_text(rows, arena);
+    signal->created_by = rows_text(rows, arena);
+    signal->created_us = rows_i64(rows);
+    signal->tried = rows_i64(rows);
+}
+
 static bool read_signals(struct rows *rows, struct arena *arena, struct signal_list *list,
                          struct error *err)
 {
     struct signal *signal;
 
     *list = (struct signal_list){ 0 };
-    while ((signal = ROWS_NEXT(rows, arena, list)) != NULL) {
-        signal->id = rows_i64(rows);
-        signal->source = rows_text(rows, arena);
-        signal->endpoint = rows_text(rows, arena);
-        signal->provider_id = rows_text(rows, arena);
-        signal->reason = rows_text(rows, arena);
-        signal->http_status = rows_i64(rows);
-        signal->detail = rows_text(rows, arena);
-        signal->created_by = rows_text(rows, arena);
-        signal->created_us = rows_i64(rows);
-        signal->tried = rows_i64(rows);
-    }
+    while ((signal = ROWS_NEXT(rows, arena, list)) != NULL)
+        read_signal(rows, arena, signal);
     return rows_finish(rows, err);
 }
 
@@ -96,6 +100,32 @@ static bool signal_list(struct store *store, struct arena *arena,
     bind_i64(st, ":after", filter->after_id);
     bind_i64(st, ":limit", filter->limit);
     return read_signals(&st->rows, arena, list, err) || error_wrap(err, "list signals");
+}
+
+/* + 0: or the table would be read from its end. */
+static const char OF[] =
+    "SELECT " SIGNAL_COLUMNS ", plan_id, consumed_at, closed_by FROM ing_signal"
+    " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+    "   AND provider_id = :id ORDER BY id + 0 DESC LIMIT :limit";
+
+static bool signal_of(struct store *store, struct arena *arena, const struct record_key *key,
+                      int64_t limit, struct signal_past_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, OF);
+    struct signal_past *past;
+
+    *list = (struct signal_past_list){ 0 };
+    bind_text(st, ":source", key->source);
+    bind_text(st, ":endpoint", key->endpoint);
+    bind_text(st, ":id", key->provider_id);
+    bind_i64(st, ":limit", limit);
+    while ((past = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        read_signal(&st->rows, arena, &past->signal);
+        past->plan_id = rows_i64(&st->rows);
+        past->consumed_us = rows_i64(&st->rows);
+        past->closed_by = rows_text(&st->rows, arena);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "list the signals of a record");
 }
 
 static const char CONSUME[] = "UPDATE ing_signal AS t SET plan_id = :plan, consumed_at = :now"
@@ -212,6 +242,7 @@ static bool reslice_claim(struct store *store, struct arena *arena,
 const struct store_signal_ops SQL_SIGNAL = {
     .add = signal_add,
     .list = signal_list,
+    .of = signal_of,
     .consume = signal_consume,
     .close = signal_close,
     .drop = signal_drop,

@@ -199,7 +199,7 @@ void bind_lineage(struct statement *st, const struct lineage *lineage)
 
 /* ---- cells ---- */
 
-static void add_cell(struct statement *st, const char *name, struct sql_value value)
+void cell_value(struct statement *st, const char *name, struct sql_value value)
 {
     const int column = (int)(st->cell_count % (size_t)st->columns.count);
 
@@ -214,18 +214,18 @@ static void add_cell(struct statement *st, const char *name, struct sql_value va
 
 void cell_i64(struct statement *st, const char *name, int64_t value)
 {
-    add_cell(st, name, (struct sql_value){ .type = SQL_I64, .is_set = true, .i64 = value });
+    cell_value(st, name, (struct sql_value){ .type = SQL_I64, .is_set = true, .i64 = value });
 }
 
 void cell_bool(struct statement *st, const char *name, bool value)
 {
-    add_cell(st, name, (struct sql_value){ .type = SQL_BOOL, .is_set = true, .i64 = value });
+    cell_value(st, name, (struct sql_value){ .type = SQL_BOOL, .is_set = true, .i64 = value });
 }
 
 void cell_instant_opt(struct statement *st, const char *name, bool is_set, int64_t value_us)
 {
-    add_cell(st, name,
-             (struct sql_value){ .type = SQL_INSTANT, .is_set = is_set, .i64 = value_us });
+    cell_value(st, name,
+               (struct sql_value){ .type = SQL_INSTANT, .is_set = is_set, .i64 = value_us });
 }
 
 void cell_instant(struct statement *st, const char *name, int64_t value_us)
@@ -235,22 +235,22 @@ void cell_instant(struct statement *st, const char *name, int64_t value_us)
 
 void cell_text(struct statement *st, const char *name, struct str value)
 {
-    add_cell(st, name, text_value(SQL_TEXT, true, value));
+    cell_value(st, name, text_value(SQL_TEXT, true, value));
 }
 
 void cell_json(struct statement *st, const char *name, struct str value)
 {
-    add_cell(st, name, (struct sql_value){ .type = SQL_JSON, .is_set = true, .text = value });
+    cell_value(st, name, (struct sql_value){ .type = SQL_JSON, .is_set = true, .text = value });
 }
 
 void cell_uuid(struct statement *st, const char *name, struct str value)
 {
-    add_cell(st, name, text_value(SQL_UUID, true, value));
+    cell_value(st, name, text_value(SQL_UUID, true, value));
 }
 
 void cell_bytes(struct statement *st, const char *name, struct str value)
 {
-    add_cell(st, name, text_value(SQL_BYTES, true, value));
+    cell_value(st, name, text_value(SQL_BYTES, true, value));
 }
 
 void cell_code(struct statement *st, const char *name, const struct code_table *table, int value)
@@ -260,7 +260,7 @@ void cell_code(struct statement *st, const char *name, const struct code_table *
 
 void cell_id(struct statement *st, const char *name, int64_t id)
 {
-    add_cell(st, name, id_value(id));
+    cell_value(st, name, id_value(id));
 }
 
 void cell_window(struct statement *st, const char *from, const char *to, struct window window)
@@ -273,8 +273,9 @@ void cell_id_range(struct statement *st, const char *from, const char *to, struc
 {
     const bool is_set = id_range_is_valid(range);
 
-    add_cell(st, from, (struct sql_value){ .type = SQL_I64, .is_set = is_set, .i64 = range.from });
-    add_cell(st, to, (struct sql_value){ .type = SQL_I64, .is_set = is_set, .i64 = range.to });
+    cell_value(st, from,
+               (struct sql_value){ .type = SQL_I64, .is_set = is_set, .i64 = range.from });
+    cell_value(st, to, (struct sql_value){ .type = SQL_I64, .is_set = is_set, .i64 = range.to });
 }
 
 size_t statement_row_count(const struct statement *st)

@@ -107,6 +107,9 @@ void cell_id(struct statement *st, const char *name, int64_t id); /* 0 is NULL *
 void cell_window(struct statement *st, const char *from, const char *to, struct window window);
 void cell_id_range(struct statement *st, const char *from, const char *to, struct id_range range);
 
+/* For values whose type is known only at run time. */
+void cell_value(struct statement *st, const char *name, struct sql_value value);
+
 /* Whether the database runs it as one statement, whatever the number of its rows. */
 bool statement_is_single(const struct statement *st);
 

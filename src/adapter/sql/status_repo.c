@@ -25,22 +25,6 @@ static bool read_partition_counts(struct rows *rows, struct arena *arena, struct
     return rows_finish(rows, err);
 }
 
-static bool read_ended_tasks(struct rows *rows, struct arena *arena, struct ended_task_list *list,
-                             struct error *err)
-{
-    struct ended_task *ended;
-
-    *list = (struct ended_task_list){ 0 };
-    while ((ended = ROWS_NEXT(rows, arena, list)) != NULL) {
-        read_task(rows, arena, &ended->task);
-        ended->reason =
-            (enum partial_reason)rows_code_opt(rows, &PARTIAL_REASON_CODES, &ended->has_reason);
-        ended->is_resliced = rows_bool(rows);
-        ended->ended_us = rows_i64(rows);
-    }
-    return rows_finish(rows, err);
-}
-
 static bool read_open(struct rows *rows, struct open_count *count, struct error *err)
 {
     if (rows_next(rows)) {

@@ -16,17 +16,20 @@ static const char CLAIM[] =
 
 static const char LANES[] = "SELECT lane, last_pos FROM ing_stream_lane WHERE lane < :lanes";
 
-static bool read_lanes(struct store *store, int64_t last_pos[OUTBOX_LANES], struct error *err)
+static bool read_positions(struct statement *st, int64_t positions[OUTBOX_LANES], struct error *err)
 {
-    struct statement *st = statement_of(store, LANES);
-
     bind_i64(st, ":lanes", OUTBOX_LANES);
     while (rows_next(&st->rows)) {
         const int64_t lane = rows_i64(&st->rows);
 
-        last_pos[lane] = rows_i64(&st->rows);
+        positions[lane] = rows_i64(&st->rows);
     }
     return rows_finish(&st->rows, err);
+}
+
+static bool read_lanes(struct store *store, int64_t last_pos[OUTBOX_LANES], struct error *err)
+{
+    return read_positions(statement_of(store, LANES), last_pos, err);
 }
 
 /* From here on nobody else moves the lanes: an older epoch is refused. */
@@ -294,15 +297,39 @@ static const char BEGINS[] = "SELECT l.lane, coalesce({stream-first} - 1, l.last
 
 static bool stream_begins(struct store *store, int64_t before[OUTBOX_LANES], struct error *err)
 {
-    struct statement *st = statement_of(store, BEGINS);
+    return read_positions(statement_of(store, BEGINS), before, err) ||
+           error_wrap(err, "read the beginnings of the lanes");
+}
 
-    bind_i64(st, ":lanes", OUTBOX_LANES);
+static const char SINCE[] = "SELECT l.lane, coalesce({stream-since} - 1, l.last_pos)"
+                            " FROM ing_stream_lane AS l WHERE l.lane < :lanes";
+
+static bool stream_since(struct store *store, int64_t at_us, int64_t before[OUTBOX_LANES],
+                         struct error *err)
+{
+    struct statement *st = statement_of(store, SINCE);
+
+    bind_instant(st, ":at", at_us);
+    return read_positions(st, before, err) || error_wrap(err, "find an instant in the stream");
+}
+
+static const char PLACE_OF[] =
+    "SELECT t.lane, {stream-place} FROM {range ing_outbox: event_id = @event}";
+
+static bool stream_place_of(struct store *store, struct str event_id, struct stream_place *place,
+                            bool *found, struct error *err)
+{
+    struct statement *st = statement_of(store, PLACE_OF);
+
+    *found = false;
+    *place = (struct stream_place){ 0 };
+    cell_uuid(st, "@event", event_id);
     while (rows_next(&st->rows)) {
-        const int64_t lane = rows_i64(&st->rows);
-
-        before[lane] = rows_i64(&st->rows);
+        place->lane = rows_i64(&st->rows);
+        *found = !rows_is_null(&st->rows);
+        place->pos = rows_i64(&st->rows);
     }
-    return rows_finish(&st->rows, err) || error_wrap(err, "read the beginnings of the lanes");
+    return rows_finish(&st->rows, err) || error_wrap(err, "find event %.*s", STR_ARG(event_id));
 }
 
 static const char READ[] =
@@ -398,6 +425,8 @@ const struct store_stream_ops SQL_STREAM = {
     .scan = stream_scan,
     .append = stream_append,
     .begins = stream_begins,
+    .since = stream_since,
+    .place_of = stream_place_of,
     .ends = stream_ends,
     .read = stream_read,
     .status = stream_status,

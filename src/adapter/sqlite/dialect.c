@@ -12,6 +12,7 @@
 
 const struct dialect SQLITE_DIALECT = {
     .migrations = &SQLITE_MIGRATIONS,
+    .sink_migrations = &SQLITE_SINK_MIGRATIONS,
     .has_arrays = false,
     .words = {
         [WORD_GREATEST] = "max",
@@ -43,6 +44,10 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_STREAM_TOLD] = "SELECT 1 WHERE FALSE", /* readers see the commit: wake.c */
         [WORD_STREAM_FIRST] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = l.lane"
                               "  ORDER BY s.pos LIMIT 1)"),
+        [WORD_STREAM_SINCE] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = l.lane"
+                              "  AND s.sequenced_at >= :at ORDER BY s.pos LIMIT 1)"),
+        [WORD_STREAM_PLACE] = ("(SELECT s.pos FROM ing_stream AS s WHERE s.lane = t.lane"
+                              "  AND s.outbox_id = t.id)"),
         /* From the first event of each lane to the first that is kept, some of each at a time. */
         [WORD_STREAM_DUE] = ("WITH ends AS MATERIALIZED (SELECT h.lane, min(h.pos, coalesce("
                             "  (SELECT k.pos - 1 FROM (SELECT pos, sequenced_at, outbox_id"
@@ -64,6 +69,7 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_EVENT_JOINS] = ("LEFT JOIN ing_record AS k ON k.id = o.record_id"
                              " LEFT JOIN ing_task_run_batch AS b ON b.id = o.batch_id"
                              " LEFT JOIN ing_plan AS p ON p.id = b.plan_id"),
+        [WORD_EVENT_PLACE] = "LEFT JOIN ing_stream AS s ON s.outbox_id = o.id",
         [WORD_STREAM_NEXT] = ("(SELECT s.sequenced_at FROM ing_stream AS s"
                              "  WHERE s.lane = o.lane AND s.pos = o.stream_pos + 1)"),
         [WORD_STREAM_BODY] = "CASE WHEN :bytes > 0 THEN o.body END", /* rows come one by one */
@@ -77,6 +83,42 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_EACH_FREE] = "WHERE t.id = @id",
         [WORD_FIND] = "{table} AS t WHERE {body}",
         [WORD_RANGE] = "{table} AS t WHERE {body}",
+        [WORD_KEYED] = "WHERE {body}",
+        [WORD_RETURNED] = "", /* it does not know the alias there */
+        [WORD_KEYED_USING] = "WHERE {body}",
+        [WORD_TABLE_COLUMNS] = ("SELECT name, type, \"notnull\" FROM pragma_table_info(:table)"
+                               " WHERE :schema = '' ORDER BY cid"),
+        [WORD_TABLE_INDEXES] = ("SELECT l.name, l.\"unique\", i.name FROM pragma_index_list(:table) AS l,"
+                               " pragma_index_info(l.name) AS i WHERE :schema = ''"
+                               " ORDER BY l.name, i.seqno"),
+        [WORD_TABLE_NAMED] = "SELECT count(*) FROM sqlite_schema WHERE :schema = '' AND name = :table",
+        [WORD_SCHEMA_NAMED] = "SELECT 0 WHERE :schema = ''", /* it has none */
+    },
+    /* Words that mean something to readers of the schema, and TEXT where values are texts: a column
+     * of type JSON alone would turn 12 into a number. */
+    .sink_types = {
+        [FIELD_TEXT] = "TEXT",
+        [FIELD_INTEGER] = "INTEGER",
+        [FIELD_NUMBER] = "NUMERIC",
+        [FIELD_BOOLEAN] = "BOOLEAN",
+        [FIELD_INSTANT] = "TIMESTAMP TEXT",
+        [FIELD_DATE] = "DATE TEXT",
+        [FIELD_JSON] = "JSON TEXT",
+    },
+    .sink_key = "",
+    .sink_options = " WITHOUT ROWID",
+    .sink_swap_begin = "PRAGMA legacy_alter_table = ON; ",
+    .sink_swap_end = "PRAGMA legacy_alter_table = OFF",
+    .sink_grant = "",
+    .sink_widenings = (const struct sink_widening[]){
+        { FIELD_INTEGER, FIELD_NUMBER, "{column}" },
+        { FIELD_INTEGER, FIELD_TEXT, "CAST({column} AS TEXT)" },
+        { FIELD_NUMBER, FIELD_TEXT, "CAST({column} AS TEXT)" },
+        { FIELD_BOOLEAN, FIELD_TEXT, "CASE {column} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END" },
+        { FIELD_DATE, FIELD_TEXT, "{column}" },
+        { FIELD_INSTANT, FIELD_TEXT, "{column}" },
+        { FIELD_DATE, FIELD_INSTANT, "{column} || 'T00:00:00.000000Z'" },
+        { 0 },
     },
     .view_columns = {
         [FIELD_ANY] = { "CAST(CASE json_type(" FIELDS ") WHEN 'text' THEN " VALUE " ELSE " JSON

@@ -179,8 +179,8 @@ static void explain(const struct sqlite_session *sqlite, struct error *err)
 
 static const struct sql_driver DRIVER;
 
-static bool open_session(struct sqlite_file *file, bool create, struct sql_session **session,
-                         struct error *err)
+static bool open_session(struct sqlite_file *file, bool create, bool is_sink,
+                         struct sql_session **session, struct error *err)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                       (create ? SQLITE_OPEN_CREATE : 0);
@@ -193,6 +193,7 @@ static bool open_session(struct sqlite_file *file, bool create, struct sql_sessi
     }
     sqlite->file = file;
     sql_session_init(&sqlite->sql, &DRIVER);
+    sqlite->sql.is_sink = is_sink;
     sqlite->sql.store.wake = &SQLITE_WAKE;
     code = sqlite3_open_v2(file->path, &sqlite->db, flags, NULL);
     if (code != SQLITE_OK) {
@@ -220,7 +221,7 @@ static bool sqlite_another(struct sql_session *session, struct sql_session **oth
     (void)pthread_mutex_lock(&file->guard);
     file->sessions++;
     (void)pthread_mutex_unlock(&file->guard);
-    return open_session(file, false, other, err);
+    return open_session(file, false, session->is_sink, other, err);
 }
 
 static const struct sql_driver DRIVER = {
@@ -267,7 +268,7 @@ bool sqlite_store_open(const struct sqlite_options *options, struct store **stor
     (void)pthread_mutex_init(&file->writer, NULL);
     (void)pthread_mutex_init(&file->guard, NULL);
     checkpoint_init(&file->checkpoint, file->path, &file->writer);
-    if (!open_session(file, options->create, &session, err))
+    if (!open_session(file, options->create, options->is_sink, &session, err))
         return false;
     *store = &session->store;
     return true;

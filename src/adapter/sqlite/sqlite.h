@@ -14,6 +14,7 @@
 #include "port/store_wake.h"
 
 extern const struct migration_set SQLITE_MIGRATIONS;
+extern const struct migration_set SQLITE_SINK_MIGRATIONS;
 extern const struct dialect SQLITE_DIALECT;
 extern const struct store_wake_ops SQLITE_WAKE;
 
@@ -45,6 +46,7 @@ static inline struct sqlite_session *sqlite_session_of(struct sql_session *sessi
 struct sqlite_options {
     const char *path;
     bool create;
+    bool is_sink; /* sql_session.is_sink */
     int64_t busy_timeout_us;
 };
 

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cmd/bus/bus.h"
 #include "data/json_write.h"
+#include "engine/message/wire_read.h"
 
 #define STEP_TIMEOUT_US (30 * US_PER_SECOND)
 /* How far before its publication reading begins: clocks of other machines differ. */
@@ -88,7 +89,7 @@ static bool connect_bus(struct trial *trial, const struct bus_parts *parts, bool
 static struct bus_message make_probe(struct trial *trial)
 {
     static const struct bus_attribute attributes[] = {
-        { STR_INIT("event_type"), STR_INIT("PatraProbe") },
+        { STR_INIT("event_type"), STR_INIT(WIRE_PROBE_TYPE) },
     };
     unsigned char random[UUID_RANDOM_BYTES];
     struct uuid_state state = { 0 };

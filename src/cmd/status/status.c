@@ -41,7 +41,8 @@ const struct command COMMAND_STATUS = {
         "stopped, why, and how to resume it; and what is in quarantine. Then it shows the rate\n"
         "gates: the learned rate out of the configured one, the permits available, the quota,\n"
         "and until when and why no request is sent. The last lines say what needs a person and\n"
-        "what to do about it; if there is anything, the exit code is 1.",
+        "what to do about it, also of subscriptions (patra outbox status); if there is anything,\n"
+        "the exit code is 1.",
     .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
     .run = cmd_status,
 };

@@ -75,13 +75,14 @@ static bool find_date(const struct reading *reading, struct date *date)
            date_parse(date_format_find(STR("auto")), reading->text, date, &ignored);
 }
 
-/* Crossref's [[null]]: the date is not known. */
+/* Crossref's [[null]], or the [null] in it: the date is not known. */
 static bool is_unknown(const struct field_found *found)
 {
     const struct json_node inner = json_at(found->doc, found->node, 0);
+    const enum json_type type = json_type(found->doc, inner);
 
-    return json_type(found->doc, inner) == JSON_ARRAY &&
-           json_type(found->doc, json_at(found->doc, inner, 0)) <= JSON_NULL;
+    return type == JSON_NULL ||
+           (type == JSON_ARRAY && json_type(found->doc, json_at(found->doc, inner, 0)) <= JSON_NULL);
 }
 
 static enum field_fit read_instant(const struct reading *reading)

@@ -8,7 +8,7 @@
  *      NUMBER   a number that is finite as a double; its digits stay as they are written
  *      BOOLEAN  true or false; 1 or 0; as texts also yes or no, y or n, in any case
  *      INSTANT  a date by response.date_formats, else by "auto"; or date parts ([2001, 9, 15];
- *               [[null]] is no value)
+ *               [null] and [[null]] are no value)
  *      DATE     the same without a time of day, which may be 00:00 UTC
  *      JSON     anything
  *

@@ -357,6 +357,8 @@ static bool resolve(void *context, struct arena *arena, const struct template_us
     case TEMPLATE_CREDENTIAL:
         return resolve_credential(values, arena, variable, value, err);
     case TEMPLATE_CONST:
+    case TEMPLATE_EVENT:
+    case TEMPLATE_COLUMN:
     case TEMPLATE_SCOPES:
         return true;
     }

@@ -2,17 +2,6 @@
 #include "engine/message/wire.h"
 #include "engine/relay/relay.h"
 
-struct aggregate relay_aggregate(struct arena *arena, const struct stream_event *event)
-{
-    const struct stored_event *stored = &event->stored;
-
-    if (event->record_id == 0)
-        return (struct aggregate){ stored->aggregate_type, stored->aggregate_id };
-    return (struct aggregate){ arena_printf(arena, "%.*s/%.*s", STR_ARG(stored->source),
-                                            STR_ARG(stored->endpoint)),
-                               stored->provider_id };
-}
-
 bool relay_message_wire(struct arena *arena, const struct wire_settings *settings,
                         const struct stream_event *event, struct bus_message *message,
                         struct error *err)

@@ -4,23 +4,6 @@
 #include "core/waves.h"
 #include "engine/relay/relay_internal.h"
 
-bool relay_items(struct relay *r, const struct stream_event_list *events, struct delivery *d,
-                 struct error *err)
-{
-    *d = (struct delivery){ .items = ARENA_ARRAY(&r->arena, struct item, events->count),
-                            .count = events->count };
-    for (size_t i = 0; i < events->count && !r->arena.failed; i++) {
-        const struct stream_event *event = &events->items[i];
-
-        d->items[i] = (struct item){ .event = event,
-                                     .aggregate = relay_aggregate(&r->arena, event),
-                                     .state = ITEM_OPEN };
-        if (r->target.takes != NULL && !r->target.takes(r->target.context, event))
-            d->items[i].state = ITEM_UNWANTED;
-    }
-    return !r->arena.failed || arena_error(&r->arena, err);
-}
-
 struct sending {
     struct relay *relay;
     struct delivery *delivery;
@@ -34,18 +17,11 @@ struct sending {
     size_t sent_count;
 };
 
-static void fail(struct item *item, struct str reason, bool is_refused)
-{
-    item->state = ITEM_FAILED;
-    item->reason = reason.len > 0 ? reason : STR("refused without a reason");
-    item->is_refused = is_refused;
-}
-
 /* ---- what is to be sent ---- */
 
 static bool begin(struct sending *s, struct error *err)
 {
-    struct arena *arena = &s->relay->arena;
+    struct arena *arena = &s->relay->lanes.arena;
     const size_t count = s->delivery->count;
     struct str *keys = ARENA_ARRAY(arena, struct str, count);
 
@@ -81,20 +57,20 @@ static bool make(struct sending *s, struct item *item, struct bus_message *messa
     bool ok;
 
     ok = target->make != NULL
-             ? target->make(target->context, &r->arena, item->event, message, &failed)
-             : relay_message_make(NULL, &r->arena, item->event, message, &failed);
-    if (r->arena.failed)
-        return arena_error(&r->arena, err);
+             ? target->make(target->context, &r->lanes.arena, item->event, message, &failed)
+             : relay_message_make(NULL, &r->lanes.arena, item->event, message, &failed);
+    if (r->lanes.arena.failed)
+        return arena_error(&r->lanes.arena, err);
     if (!ok) {
-        fail(item, arena_copy(&r->arena, str_of(failed.text)), true);
-        return !r->arena.failed || arena_error(&r->arena, err);
+        item_fail(item, arena_copy(&r->lanes.arena, str_of(failed.text)), true);
+        return !r->lanes.arena.failed || arena_error(&r->lanes.arena, err);
     }
     message->event_id = item->event->stored.event.event_id;
-    message->key = arena_printf(&r->arena, "%.*s/%.*s", STR_ARG(item->aggregate.type),
+    message->key = arena_printf(&r->lanes.arena, "%.*s/%.*s", STR_ARG(item->aggregate.type),
                                 STR_ARG(item->aggregate.id));
     message->lane = item->event->lane;
     message->version = item->event->stored.event.version;
-    return !r->arena.failed || arena_error(&r->arena, err);
+    return !r->lanes.arena.failed || arena_error(&r->lanes.arena, err);
 }
 
 static bool gather(struct sending *s, size_t wave, struct error *err)
@@ -124,10 +100,10 @@ static bool gather(struct sending *s, size_t wave, struct error *err)
 
 static void acknowledge(struct relay *r, struct item *item, const struct bus_receipt *receipt)
 {
-    struct relay_lane *lane = &r->lanes[item->event->lane];
+    struct held_lane *lane = &r->lanes.items[item->event->lane];
 
     item->state = ITEM_DONE;
-    if (receipt->ack_id.len >= RELAY_ACK_MAX)
+    if (receipt->ack_id.len >= LANES_ACK_MAX)
         lane->ack_id[0] = '\0';
     else if (receipt->ack_id.len > 0) {
         memcpy(lane->ack_id, receipt->ack_id.data, receipt->ack_id.len);
@@ -145,7 +121,7 @@ static bool all_later(const struct sending *s)
     return true;
 }
 
-static void judge(struct sending *s, bool ok, struct relay_round *round)
+static void judge(struct sending *s, bool ok, struct lanes_round *round)
 {
     for (size_t i = 0; i < s->sent_count; i++) {
         const struct bus_receipt *receipt = &s->receipts[i];
@@ -154,9 +130,9 @@ static void judge(struct sending *s, bool ok, struct relay_round *round)
             acknowledge(s->relay, s->sent[i], receipt);
             round->delivered++;
         } else if (receipt->outcome == BUS_REFUSED) {
-            fail(s->sent[i], receipt->reason, true);
+            item_fail(s->sent[i], receipt->reason, true);
         } else if (receipt->outcome == BUS_RETRY && ok) {
-            fail(s->sent[i], receipt->reason, false);
+            item_fail(s->sent[i], receipt->reason, false);
         }
     }
 }
@@ -184,13 +160,13 @@ static size_t fences(const struct sending *s, struct bus_fence list[OUTBOX_LANES
         if (has_lane[lane])
             continue;
         has_lane[lane] = true;
-        list[count++] = (struct bus_fence){ lane, s->relay->lanes[lane].epoch,
-                                            str_of(s->relay->lanes[lane].ack_id) };
+        list[count++] = (struct bus_fence){ lane, s->relay->lanes.items[lane].epoch,
+                                            str_of(s->relay->lanes.items[lane].ack_id) };
     }
     return count;
 }
 
-static void publish(struct sending *s, struct relay_round *round)
+static void publish(struct sending *s, struct lanes_round *round)
 {
     struct relay *r = s->relay;
     struct bus_fence list[OUTBOX_LANES];
@@ -201,7 +177,7 @@ static void publish(struct sending *s, struct relay_round *round)
                                       .timeout_us = r->settings.timeout_us,
                                       .wake_fd = r->parts.wake_fd };
     struct error failed = { 0 };
-    bool ok = bus_publish(r->target.bus, &r->arena, &call, s->receipts, &failed);
+    bool ok = bus_publish(r->target.bus, &r->lanes.arena, &call, s->receipts, &failed);
 
     if (ok && all_later(s))
         ok =
@@ -213,7 +189,7 @@ static void publish(struct sending *s, struct relay_round *round)
     relay_bus_failed(r, &failed);
 }
 
-bool relay_send(struct relay *r, struct delivery *d, struct relay_round *round, struct error *err)
+bool relay_send(struct relay *r, struct delivery *d, struct lanes_round *round, struct error *err)
 {
     struct sending s = { .relay = r, .delivery = d };
     bool held = true;
@@ -221,7 +197,7 @@ bool relay_send(struct relay *r, struct delivery *d, struct relay_round *round, 
     if (!begin(&s, err))
         return false;
     for (size_t i = 0; i < s.waves.count && !d->is_cut; i++) {
-        if (!relay_keep(r, &held, err) || !gather(&s, i, err))
+        if (!lanes_keep(&r->lanes, &held, err) || !gather(&s, i, err))
             return false;
         d->is_lost = !held;
         if (d->is_lost)

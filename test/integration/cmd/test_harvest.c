@@ -856,7 +856,7 @@ static const struct {
     { "no role",
       { "patra", "serve", "--role", "planer" },
       2,
-      "is not planner, executor or publisher" },
+      "is not planner, executor, publisher or consumer" },
     { "no lease", { "patra", "work", "--lease", "500ms" }, 2, "not between 1s and 1h" },
     { "no level", { "patra", "work", "--log-level", "loud" }, 2, "--log-level" },
     { "nobody's source", { "patra", "harvest", "nobody" }, 4, "source.unknown" },

@@ -61,6 +61,75 @@ static void park(const char *store)
     sql_run(store, text);
 }
 
+/* Versions 2 to 4 of o-1 were given up. */
+static void dead_letters(const char *store)
+{
+    struct run run = RUN("patra", "outbox", "dead", "hook", "--store", store);
+
+    CHECK(cli_has(run.out, "o-1  order  2"), run.out.data);
+    CHECK(cli_has(run.out, ": old"), run.out.data);
+    CHECK(cli_has(RUN("patra", "outbox", "status", "--json", "--store", store).out,
+                  "\"deadLetters\":3"),
+          "the status tells");
+    CHECK_EQ(RUN("patra", "outbox", "redrive", "hook", "--store", store).code, 2, "which key?");
+    CHECK_EQ(RUN("patra", "outbox", "redrive", "hook", "o-2", "--store", store).code, 4, "unknown");
+    run = RUN("patra", "outbox", "redrive", "hook", "o-1", "--store", store);
+    CHECK_STR(run.out, STR("3 events will be delivered now\n"), "redrive");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_parked WHERE aggregate_id = 'o-1'"
+                               " AND head_version = 2 AND seen_version = 4"),
+             1, "the key reaches back to them");
+    CHECK_STR(RUN("patra", "outbox", "dead", "hook", "--store", store).out, STR("(none)\n"),
+              "nothing is left");
+    run = RUN("patra", "outbox", "dead", "hook", "--all", "--json", "--store", store);
+    CHECK(cli_has(run.out, "\"redrivenBy\""), run.out.data);
+    CHECK_EQ(RUN("patra", "outbox", "skip", "hook", "o-1", "--store", store).code, 0, "again");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_dead_letter WHERE redriven_at IS NULL"), 3,
+             "dead again");
+}
+
+/* Of four events, none of which was delivered. */
+static void offsets(const char *store)
+{
+    struct run run;
+
+    CHECK_EQ(RUN("patra", "offset", "reset", "hook", "--store", store).code, 2, "where to?");
+    CHECK_EQ(RUN("patra", "offset", "reset", "hook", "--to", "latest", "--store", store).code, 2,
+             "why?");
+    run = RUN("patra", "offset", "reset", "hook", "--to", "latest", "--reason", "new", "--store",
+              store);
+    CHECK_EQ(run.code, 2, "without a terminal it needs --yes");
+    CHECK(cli_has(run.talk, "4 events will not be delivered"), run.talk.data);
+    run = RUN("patra", "offset", "reset", "hook", "--to", "latest", "--reason", "new", "--yes",
+              "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(cli_has(run.out, "0 events again, 4 left out"), run.out.data);
+    CHECK_EQ(sql_number(store, "SELECT sum(stream_pos) FROM ing_offset"), 4, "at the end");
+    CHECK(cli_has(RUN("patra", "offset", "show", "hook", "--json", "--store", store).out,
+                  "\"offset\":4,\"end\":4"),
+          "shown");
+    run = RUN("patra", "offset", "reset", "hook", "--to", "01890000-0000-7000-8000-000000000003",
+              "--reason", "one", "--yes", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK_EQ(sql_number(store, "SELECT sum(stream_pos) FROM ing_offset"), 2, "version 3 is next");
+    CHECK_EQ(RUN("patra", "offset", "reset", "hook", "--to", "2", "--reason", "x", "--yes",
+                 "--store", store)
+                 .code,
+             2, "of which lane?");
+    run = RUN("patra", "offset", "reset", "hook", "--to", "1h", "--reason", "again", "--yes",
+              "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK_EQ(sql_number(store, "SELECT sum(stream_pos) FROM ing_offset"), 0, "an hour ago");
+    CHECK(cli_has(RUN("patra", "offset", "reset", "hook", "--to", "earliest", "--reason", "x",
+                      "--yes", "--store", store)
+                      .out,
+                  "is there already"),
+          "nothing to do");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_offset_reset WHERE reason = 'again'"
+                               " AND old_pos = 2 AND new_pos = 0 AND reset_by <> ''"),
+             1, "written down");
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_offset_reset"), 3, "a row per move");
+}
+
 static void outbox(const char *store, const char *body)
 {
     struct run run;
@@ -103,6 +172,7 @@ static void outbox(const char *store, const char *body)
              3, "kept");
     CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_parked"), 0, "not parked any more");
     CHECK_EQ(RUN("patra", "outbox", "skip", "hook", "o-1", "--store", store).code, 4, "once");
+    dead_letters(store);
     run = RUN("patra", "outbox", "pause", "hook", "--reason", "lunch", "--store", store);
     CHECK_STR(run.out, STR("hook: paused\n"), "pause");
     run = RUN("patra", "outbox", "status", "--store", store);
@@ -113,16 +183,7 @@ static void outbox(const char *store, const char *body)
               STR("hook: resumed\n"), "resume");
     CHECK_STR(RUN("patra", "outbox", "resume", "hook", "--store", store).out,
               STR("hook: was not paused\n"), "it was not");
-    CHECK_EQ(RUN("patra", "outbox", "seek", "hook", "--store", store).code, 2, "where to?");
-    run = RUN("patra", "outbox", "seek", "hook", "--to", "latest", "--store", store);
-    CHECK_EQ(run.code, 0, run.talk.data);
-    CHECK_EQ(sql_number(store, "SELECT sum(stream_pos) FROM ing_offset"), 4, "at the end");
-    run = RUN("patra", "outbox", "seek", "hook", "--to", "earliest", "--reason", "again", "--store",
-              store);
-    CHECK_EQ(run.code, 0, run.talk.data);
-    CHECK_EQ(sql_number(store, "SELECT sum(stream_pos) FROM ing_offset"), 0, "at the beginning");
-    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_offset_reset WHERE reason = 'again'"), 64,
-             "written down");
+    offsets(store);
 }
 
 TEST(subscriptions_are_shown_and_attended_to_on_sqlite)

@@ -62,6 +62,23 @@ static void make_roles(const char *store)
     sql_run(store, script.out.data); /* again */
 }
 
+static void add_projection(const char *store)
+{
+    static const char TEXT[] = "projection: shelf\n"
+                               "tables:\n"
+                               "  item:\n"
+                               "    on_delete: remove\n"
+                               "    columns: { title: $.fields.title }\n"
+                               "    from: [ { aggregates: [ \"" SIM_SOURCE_NAME "/*\" ] } ]\n";
+    char path[512];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/shelf.yaml", test_folder());
+    file = fopen(path, "w");
+    REQUIRE(file != NULL && fputs(TEXT, file) >= 0 && fclose(file) == 0, "a file");
+    check_ran(RUN("patra", "projection", "apply", path, "--store", store), "projection apply");
+}
+
 /* A service of one role, from when it serves until the SQL finds what it did. */
 static void serve(const char *store, const char *role, const char *until_sql)
 {
@@ -148,6 +165,7 @@ TEST(a_harvest_runs_with_each_part_under_its_own_role)
     struct run run;
 
     sim_source_apply(store, &sim, "rate.burst=100");
+    add_projection(store);
     make_roles(store);
     check_ran(RUN("patra", "trigger", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store",
                   as(store, "planner")),
@@ -157,6 +175,8 @@ TEST(a_harvest_runs_with_each_part_under_its_own_role)
     CHECK_EQ(run.code, 0, run.out.data);
     check_ran(RUN("patra", "publish", "--once", "--store", as(store, "publisher")), "publish");
     CHECK(sql_number(store, "SELECT sum(last_pos) FROM ing_stream_lane") > 100, "published");
+    serve(store, "consumer", "SELECT count(*) FROM item");
+    CHECK_STR(str_of(state_of(store, "reader", "SELECT title FROM item")), STR("00000"), "rows");
     read_everything(store);
     check_ran(RUN("patra", "outbox", "prune", "--store", as(store, "publisher")), "prune");
     serve(store, "planner", "SELECT 1");

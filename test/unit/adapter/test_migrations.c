@@ -40,6 +40,7 @@ TEST(a_migration_is_never_edited)
 
     REQUIRE(list.data != NULL, LIST);
     REQUIRE(glob("sql/*/[0-9]*.sql", 0, NULL, &found) == 0, "migrations");
+    REQUIRE(glob("sql/*/sink/[0-9]*.sql", GLOB_APPEND, NULL, &found) == 0, "of sinks");
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i];
         const struct str text = test_read(path);

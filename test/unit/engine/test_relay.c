@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "contract.h"
-#include "engine/relay/give_up.h"
+#include "engine/lanes/give_up.h"
 #include "engine/relay/relay_run.h"
 #include "ram_bus.h"
 #include "rows.h"
@@ -28,7 +28,7 @@ struct rig {
     struct relay_target target; /* but for its bus */
     struct relay *relay;
     struct relay_settings settings;
-    struct relay_round sum;
+    struct lanes_round sum;
 };
 
 static bool open_bus(void *context, const struct subscription *subscription,
@@ -58,8 +58,8 @@ static void open_relay(struct rig *rig, const char *owner)
     const struct relay_parts parts = parts_of(rig);
     struct error err = { 0 };
 
-    rig->settings.subscription = &rig->subscription;
-    rig->settings.owner = str_of(owner);
+    rig->settings.lanes.subscription = &rig->subscription;
+    rig->settings.lanes.owner = str_of(owner);
     REQUIRE_OK(relay_open(&rig->relay, &parts, &rig->settings, &err), err);
 }
 
@@ -122,9 +122,9 @@ static void end(struct rig *rig)
     contract_end();
 }
 
-static struct relay_round round_of(struct rig *rig)
+static struct lanes_round round_of(struct rig *rig)
 {
-    struct relay_round round;
+    struct lanes_round round;
     struct error err = { 0 };
 
     REQUIRE_OK(relay_round(rig->relay, clock_now_us(&rig->clock.clock), &round, &err), err);
@@ -132,9 +132,9 @@ static struct relay_round round_of(struct rig *rig)
 }
 
 /* Rounds until nothing is left that can be tried now. */
-static struct relay_round run(struct rig *rig)
+static struct lanes_round run(struct rig *rig)
 {
-    struct relay_round sum = { 0 }, round;
+    struct lanes_round sum = { 0 }, round;
 
     do {
         round = round_of(rig);
@@ -197,7 +197,7 @@ static struct str versions(struct rig *rig, const char *key)
 TEST(every_event_is_handed_on_once_and_in_order)
 {
     struct rig rig;
-    struct relay_round sum;
+    struct lanes_round sum;
 
     begin(&rig, POLICY_WAIT);
     change(&rig, 4, 5);
@@ -221,7 +221,7 @@ TEST(what_is_not_wanted_is_passed_over)
 {
     struct offset_state_list lanes;
     struct error err = { 0 };
-    struct relay_round sum;
+    struct lanes_round sum;
     struct rig rig;
 
     begin(&rig, POLICY_WAIT);
@@ -292,7 +292,7 @@ TEST(a_bus_that_is_down_for_an_hour_loses_nothing_and_catches_up_in_order)
     struct rig rig;
     struct relay_parts parts;
     struct offset_state_list lanes;
-    struct relay_total total;
+    struct lanes_total total;
     struct error err = { 0 };
     struct hour hour = { .rig = &rig, .wake_fd = eventfd(0, EFD_CLOEXEC) };
     const int64_t hour_us = 3600 * US_PER_SECOND;
@@ -305,8 +305,8 @@ TEST(a_bus_that_is_down_for_an_hour_loses_nothing_and_catches_up_in_order)
     parts = parts_of(&rig);
     parts.wake_fd = hour.wake_fd;
     REQUIRE_OK(relay_run(&parts,
-                         &(struct relay_run){
-                             .relay = { .subscription = &rig.subscription, .owner = STR("loop") } },
+                         &(struct relay_run){ .relay.lanes = { .subscription = &rig.subscription,
+                                                               .owner = STR("loop") } },
                          &total, &err),
                err);
     CHECK_EQ(ram_bus_count(rig.bus), KEYS + 40, "all");
@@ -330,12 +330,12 @@ TEST(a_bus_that_is_down_is_seen_in_the_store_and_stops_nobody_else)
     struct rig rig;
     struct reader_state_list readers;
     struct error err = { 0 };
-    struct relay_round round;
+    struct lanes_round round;
 
     begin(&rig, POLICY_WAIT);
     ram_bus_set_down(rig.bus, true);
     round = round_of(&rig);
-    REQUIRE(round.bus_error != NULL, "failed");
+    REQUIRE(round.trouble != NULL, "failed");
     CHECK(!round.has_more, "nothing can be done now");
     (void)round_of(&rig);
     REQUIRE_OK(store_offset_readers(rig.store, contract_arena(), &KEY, &readers, &err), err);
@@ -358,12 +358,12 @@ TEST(a_lost_answer_is_asked_for_again_under_the_same_id)
     (void)run(&rig);
     change(&rig, 4, 1);
     ram_bus_set_faults(rig.bus, &(struct ram_bus_faults){ .drop_ack = 1000 });
-    CHECK(round_of(&rig).bus_error != NULL, "no answer");
+    CHECK(round_of(&rig).trouble != NULL, "no answer");
     ram_bus_set_faults(rig.bus, &(struct ram_bus_faults){ 0 });
     virtual_clock_advance(&rig.clock, US_PER_SECOND);
     CHECK_EQ(run(&rig).delivered, 1, "again");
     CHECK_STR(versions(&rig, "k00004"), STR("1 2 2"), "it had arrived");
-    CHECK(round_of(&rig).bus_error == NULL, "works");
+    CHECK(round_of(&rig).trouble == NULL, "works");
     end(&rig);
 }
 
@@ -375,7 +375,7 @@ TEST(a_bus_that_is_back_is_noticed_without_an_event)
 
     begin(&rig, POLICY_WAIT);
     ram_bus_set_down(rig.bus, true);
-    CHECK(round_of(&rig).bus_error != NULL, "down");
+    CHECK(round_of(&rig).trouble != NULL, "down");
     for (int i = 0; i < OUTBOX_LANES; i++) {
         struct offset_seek seek = { KEY, i, KEYS, STR("not these"), STR("ann"), NOW_US };
         bool found;
@@ -384,10 +384,10 @@ TEST(a_bus_that_is_back_is_noticed_without_an_event)
     }
     virtual_clock_advance(&rig.clock, 60 * US_PER_SECOND);
     (void)round_of(&rig); /* finds that it was overtaken */
-    CHECK(round_of(&rig).bus_error != NULL, "still down");
+    CHECK(round_of(&rig).trouble != NULL, "still down");
     ram_bus_set_down(rig.bus, false);
     virtual_clock_advance(&rig.clock, 60 * US_PER_SECOND);
-    CHECK(round_of(&rig).bus_error == NULL, "it was asked");
+    CHECK(round_of(&rig).trouble == NULL, "it was asked");
     CHECK_EQ(ram_bus_count(rig.bus), 0, "and nothing sent");
     end(&rig);
 }
@@ -397,7 +397,7 @@ TEST(a_bus_that_is_back_is_noticed_without_an_event)
 TEST(a_refused_key_waits_and_others_go_on)
 {
     struct rig rig;
-    struct relay_round sum;
+    struct lanes_round sum;
     struct parked_list list;
 
     begin(&rig, POLICY_WAIT);
@@ -461,7 +461,7 @@ TEST(a_subscription_that_stops_stands_before_the_refused_event)
 {
     struct rig rig;
     struct subscription after;
-    struct relay_round sum;
+    struct lanes_round sum;
     struct error err = { 0 };
     bool found;
 
@@ -497,7 +497,7 @@ static bool make_some(void *context, struct arena *arena, const struct stream_ev
 TEST(an_event_that_is_not_a_message_parks_its_key)
 {
     struct rig rig;
-    struct relay_round sum;
+    struct lanes_round sum;
 
     begin(&rig, POLICY_WAIT);
     rig.target.make = make_some;
@@ -510,24 +510,27 @@ TEST(an_event_that_is_not_a_message_parks_its_key)
 
 TEST(what_is_given_up_is_a_dead_letter_and_the_key_goes_on)
 {
-    const struct give_up request = { KEY, STR("k00004"), STR("by ann"), NOW_US };
+    struct give_up request = {
+        .key = KEY, .aggregate_id = STR("k00004"), .reason = STR("by ann"), .now_us = NOW_US
+    };
     struct given_up given;
     struct error err = { 0 };
     struct rig rig;
 
     begin(&rig, POLICY_WAIT);
+    request.store = request.stream = rig.store;
     change(&rig, 4, 3);
     ram_bus_refuse(rig.bus, "k00004", 2);
     (void)run(&rig);
     ram_bus_refuse(rig.bus, NULL, 0);
-    REQUIRE_OK(give_up(rig.store, &request, &given, &err), err);
+    REQUIRE_OK(give_up(&request, &given, &err), err);
     CHECK_EQ(given.keys, 1, "one");
     CHECK_EQ(given.events, 3, "versions 2 to 4");
     /* The relay does not know yet: it passes over, finds the key gone, and delivers. */
     change(&rig, 4, 1);
     (void)run(&rig);
     CHECK_STR(versions(&rig, "k00004"), STR("1 5"), "the next one");
-    REQUIRE_OK(give_up(rig.store, &request, &given, &err), err);
+    REQUIRE_OK(give_up(&request, &given, &err), err);
     CHECK_EQ(given.keys, 0, "nothing waits");
     end(&rig);
 }
@@ -581,7 +584,7 @@ TEST(an_event_that_kills_its_reader_is_parked_and_others_go_on)
     change(&rig, 7, 2);
     deadly = "k00004";
     deaths = live_and_die(&rig);
-    CHECK(deaths > RELAY_CRASHES && deaths <= 3 * (RELAY_CRASHES + 1), "after some deaths");
+    CHECK(deaths > LANES_CRASHES && deaths <= 3 * (LANES_CRASHES + 1), "after some deaths");
     list = parked(&rig);
     REQUIRE(list.count == 1, "the key that killed, no other");
     CHECK_STR(list.items[0].aggregate_id, STR("k00004"), "which");
@@ -594,7 +597,7 @@ TEST(an_event_that_kills_its_reader_is_parked_and_others_go_on)
         (void)live_and_die(&rig);
     }
     list = parked(&rig);
-    CHECK_EQ(list.items[0].attempts_begun - list.items[0].attempts_ended, RELAY_TRIES_LOST_MAX,
+    CHECK_EQ(list.items[0].attempts_begun - list.items[0].attempts_ended, LANES_TRIES_LOST_MAX,
              "tries that never ended");
     deadly = NULL; /* mended; a person asks */
     {

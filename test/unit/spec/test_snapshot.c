@@ -40,13 +40,13 @@ TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
         const char *file, *operation, *fingerprint;
     } known[] = {
         { "sources/crossref.yaml", "harvest",
-          "febe4e18b7fa1b27dbe0c76473872affa3c994458228dc5b6f004c666109d4bb" },
+          "e814d2d23cb643c936d8f7ea3a0efd80cc474975970ecb0f7b80d96b81868820" },
         { "sources/crossref.yaml", "update",
-          "d9ffbacffcd5c6c74b223b48fb4d2e8b1cde204718c2b313bdfca9409a84d4a8" },
+          "48c3df45a5988773a2b70cb441a11ab3cf607b6620709ef225966bfd647a246a" },
         { "sources/pubmed.yaml", "harvest",
-          "502a8df397fb05e62f305b8a7650b183831460c321a5245991e4dc4831aeadbd" },
+          "5b8c4dd39fece6517ae8ec27bd6fa1f1c2ea18fd6b335dbcc5aa335443426de6" },
         { "sources/pubmed.yaml", "update",
-          "1b96c4170fc2b9f1074e5707055a3a5b39e34ba0d5cd864ccce5a98d831dda6d" },
+          "71485104bb5bee1f6f7bc431b84d27e28af3a4d7db58cbd07eae225d1001db45" },
     };
     struct source source;
 

@@ -1,0 +1,172 @@
+/* Attributes by their names, and the JSON of the body. */
+#include "engine/message/wire_read.h"
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/quote.h"
+#include "data/date.h"
+#include "data/json.h"
+
+struct reading {
+    struct arena *arena;
+    enum wire_carrier carrier;
+    const struct bus_message *message;
+    struct error *err;
+    bool failed; /* *err says why */
+};
+
+static int hex_of(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+/* CloudEvents, HTTP binding, 3.1.3.2: what is not an encoded byte stands for itself. */
+static struct str decoded(struct arena *arena, struct str value)
+{
+    struct buf out;
+
+    buf_init(&out, arena, value.len + 1);
+    for (size_t i = 0; i < value.len; i++) {
+        const bool is_code = value.data[i] == '%' && i + 2 < value.len &&
+                             hex_of(value.data[i + 1]) >= 0 && hex_of(value.data[i + 2]) >= 0;
+
+        if (is_code) {
+            buf_add_char(&out, (char)(hex_of(value.data[i + 1]) * 16 + hex_of(value.data[i + 2])));
+            i += 2;
+        } else {
+            buf_add_char(&out, value.data[i]);
+        }
+    }
+    return buf_str(&out);
+}
+
+static void fail(struct reading *r, const char *name, const char *what)
+{
+    if (!r->failed)
+        (void)error_set(r->err, ERROR_DATA, "message.attribute", "the message's %s %s", name, what);
+    r->failed = true;
+}
+
+static struct str attribute(struct reading *r, const char *name)
+{
+    for (size_t i = 0; i < r->message->attribute_count; i++) {
+        const struct bus_attribute *a = &r->message->attributes[i];
+
+        if (!str_eq(a->name, str_of(name)))
+            continue;
+        if (a->value.len > 0)
+            return r->carrier == WIRE_HEADERS ? decoded(r->arena, a->value) : a->value;
+    }
+    fail(r, name, "is missing");
+    return STR("");
+}
+
+static struct str id_of(struct reading *r)
+{
+    static const char FORM[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    const struct str id = attribute(r, "event_id");
+    bool is_id = id.len == sizeof(FORM) - 1;
+
+    for (size_t i = 0; is_id && i < id.len; i++)
+        is_id = FORM[i] == '-'
+                    ? id.data[i] == '-'
+                    : hex_of(id.data[i]) >= 0 && !(id.data[i] >= 'A' && id.data[i] <= 'F');
+    if (!is_id)
+        fail(r, "event_id", "is not a UUID");
+    return id;
+}
+
+static int64_t version_of(struct reading *r)
+{
+    const struct str text = attribute(r, "version");
+    int64_t version = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9' || version > INT64_MAX / 10 - 1) {
+            fail(r, "version", "is not a version");
+            return 0;
+        }
+        version = version * 10 + (text.data[i] - '0');
+    }
+    if (version < 1)
+        fail(r, "version", "is not a version");
+    return version;
+}
+
+static int64_t instant_of(struct reading *r)
+{
+    struct date date = { 0 };
+    struct error ignored;
+
+    if (!date_parse(date_format_find(STR("rfc3339")), attribute(r, "occurred_at"), &date, &ignored))
+        fail(r, "occurred_at", "is not a time");
+    return date.at_us;
+}
+
+/* ---- the body ---- */
+
+static bool is_type(struct str content_type, const char *name)
+{
+    struct str rest = content_type;
+
+    return str_eq(str_trim(str_cut(&rest, ';')), str_of(name));
+}
+
+static bool read_data(struct reading *r, struct str *body)
+{
+    struct json_doc doc;
+    struct json_node data;
+
+    if (!json_parse(&doc, r->arena, r->message->body, r->err)) {
+        r->err->level = ERROR_DATA;
+        return error_wrap(r->err, "read a CloudEvent");
+    }
+    data = json_get(&doc, json_root(&doc), STR("data"));
+    if (!json_exists(data))
+        return error_set(r->err, ERROR_DATA, "message.body", "the CloudEvent has no JSON data");
+    *body = json_raw(&doc, data);
+    return true;
+}
+
+static bool read_body(struct reading *r, struct str *body)
+{
+    const struct str type = r->message->content_type;
+
+    *body = r->message->body;
+    if (is_type(type, "application/cloudevents+json"))
+        return read_data(r, body);
+    if (type.len > 0 && !is_type(type, "application/json"))
+        return error_set(r->err, ERROR_DATA, "message.body", "a body of %s is not JSON",
+                         QUOTE(type));
+    return json_is_valid(*body) ||
+           error_set(r->err, ERROR_DATA, "message.body", "the body is not JSON");
+}
+
+bool wire_is_probe(const struct bus_message *message)
+{
+    for (size_t i = 0; i < message->attribute_count; i++) {
+        if (str_eq(message->attributes[i].name, STR("event_type")))
+            return str_eq(message->attributes[i].value, STR(WIRE_PROBE_TYPE));
+    }
+    return false;
+}
+
+bool wire_read(struct arena *arena, enum wire_carrier carrier, const struct bus_message *message,
+               struct wire_event *event, struct error *err)
+{
+    struct reading r = { .arena = arena, .carrier = carrier, .message = message, .err = err };
+
+    *event = (struct wire_event){ .event_id = id_of(&r),
+                                  .event_type = attribute(&r, "event_type"),
+                                  .aggregate_type = attribute(&r, "aggregate_type"),
+                                  .aggregate_id = attribute(&r, "aggregate_id"),
+                                  .version = version_of(&r),
+                                  .occurred_us = instant_of(&r) };
+    if (arena->failed)
+        return arena_error(arena, err);
+    return !r.failed && read_body(&r, &event->body);
+}
