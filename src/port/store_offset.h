@@ -200,8 +200,8 @@ static inline bool MUST_CHECK store_offset_leave(struct store *store, const stru
 }
 
 /* Moves a lane, forth or back; its owner is overtaken, and its parked keys are forgotten: from the
- * new position on, the lane is delivered as the stream has it. Writes down who did it. In a store, a
- * position before the first event of the lane means that one; a sink does not know the stream
+ * new position on, the lane is delivered as the stream has it. Writes down who did it. In a store,
+ * a position before the first event of the lane means that one; a sink does not know the stream
  * (engine/lanes/offset_reset.h moves both). */
 static inline bool MUST_CHECK store_offset_seek(struct store *store, const struct offset_seek *seek,
                                                 bool *found, struct error *err)
