@@ -59,8 +59,8 @@ bool setting_put(struct arena *arena, const struct setting *setting,
     }
 }
 
-static bool get_texts(struct arena *arena, const struct spec_target *into,
-                      const void *owner, struct registry_value *value)
+static bool get_texts(struct arena *arena, const struct spec_target *into, const void *owner,
+                      struct registry_value *value)
 {
     const struct str *items = *(const struct str *const *)((const char *)owner + into->offset);
     const size_t count = *(const size_t *)((const char *)owner + into->count_offset);

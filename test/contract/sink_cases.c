@@ -297,6 +297,28 @@ TEST(an_empty_table_may_become_anything)
     sink_rig_end(&rig);
 }
 
+TEST(a_schema_is_made_where_it_is_missing_and_a_file_has_none)
+{
+    struct sink_rig rig;
+    bool is_postgres;
+
+    sink_rig_begin(&rig, MARKED);
+    is_postgres = strncmp(rig.dsn, "postgres", 8) == 0;
+    CHECK_EQ(sink_rig_apply(&rig, HEAD "schema: reports\ntables:\n  things:\n" COLUMNS FROM),
+             is_postgres, "by database");
+    if (is_postgres) {
+        REQUIRE_OK(sink_rig_event(&rig, "a", "Set", 1, "{\"year\":3}"), rig.err);
+        CHECK_EQ(sql_number(rig.dsn, "SELECT year FROM reports.things"), 3, "there");
+        CHECK_EQ(sql_number(rig.dsn, "SELECT count(*) FROM things"), 0, "not here");
+        REQUIRE_OK(store_sink_copy(rig.sink, &rig.arena, &rig.spec, &rig.err), rig.err);
+        REQUIRE_OK(store_sink_swap(rig.sink, &rig.arena, &rig.spec, &rig.err), rig.err);
+        CHECK_EQ(sql_number(rig.dsn, "SELECT count(*) FROM reports.things__old"), 1, "swapped");
+    } else {
+        CHECK_EQ(steps_of(&rig, SINK_STEP_REFUSED), 1, "refused");
+    }
+    sink_rig_end(&rig);
+}
+
 #define OWN                                                                       \
     HEAD "tables:\n  mine:\n    managed: false\n    key: { type: none, id: k }\n" \
          "    version: v\n    on_delete: remove\n" COLUMNS FROM

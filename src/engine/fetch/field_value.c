@@ -81,8 +81,8 @@ static bool is_unknown(const struct field_found *found)
     const struct json_node inner = json_at(found->doc, found->node, 0);
     const enum json_type type = json_type(found->doc, inner);
 
-    return type == JSON_NULL ||
-           (type == JSON_ARRAY && json_type(found->doc, json_at(found->doc, inner, 0)) <= JSON_NULL);
+    return type == JSON_NULL || (type == JSON_ARRAY &&
+                                 json_type(found->doc, json_at(found->doc, inner, 0)) <= JSON_NULL);
 }
 
 static enum field_fit read_instant(const struct reading *reading)

@@ -99,10 +99,17 @@ static size_t held_lanes(const struct lanes *l, const bool *only,
 
 size_t lanes_places(const struct lanes *l, struct stream_place places[OUTBOX_LANES])
 {
+    bool has_parked[OUTBOX_LANES] = { false };
     size_t count = 0;
 
-    for (int i = 0; i < OUTBOX_LANES; i++) {
-        if (l->items[i].is_held)
+    for (size_t i = 0; i < l->park.list.count; i++) {
+        const struct parked *parked = &l->park.list.items[i];
+
+        if (!park_is_forgotten(parked) && parked->lane >= 0 && parked->lane < OUTBOX_LANES)
+            has_parked[parked->lane] = true;
+    }
+    for (int i = 0; i < OUTBOX_LANES && !l->must_load; i++) {
+        if (l->items[i].is_held && !has_parked[i])
             places[count++] = (struct stream_place){ i, l->items[i].pos };
     }
     return count;

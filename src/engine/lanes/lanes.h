@@ -148,7 +148,8 @@ bool lanes_fence(struct lanes *lanes, bool *held, struct error *err) MUST_CHECK;
 /* A lane was taken over: nothing is held any more, and the round says so. */
 void lanes_lost(struct lanes *lanes, struct lanes_round *round);
 
-/* Where the lanes are that are held; how many these are. */
+/* Where the lanes are that are held and have no parked key: what is before is not needed any more.
+ * How many these are; none while it is not known what is parked. */
 size_t lanes_places(const struct lanes *lanes, struct stream_place places[OUTBOX_LANES]);
 
 /* ---- events ---- */

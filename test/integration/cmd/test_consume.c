@@ -224,6 +224,32 @@ static void other_database(const char *store)
     sim_stop(&sim);
 }
 
+/* The store keeps what waits for parked keys of another database, because it does not pass it. */
+TEST(events_of_keys_parked_in_another_database_are_kept)
+{
+    struct sim sim = SIM_SOURCE_START("--records", "600");
+    const char *store = cli_sqlite("kept");
+    char top[400], sink[300];
+
+    (void)snprintf(sink, sizeof(sink), "%s/kept-sink.db", test_folder());
+    (void)snprintf(top, sizeof(top), "database: %s\n", sink);
+    sim_source_apply(store, &sim, "rate.burst=100");
+    done(RUN("patra", "projection", "apply",
+             shelf(top, "      shelf: { path: $.fields.shelf, not_null: true }\n"), "--store",
+             store),
+         0);
+    harvest(store, "2026-02-01", "2026-02-02");
+    done(RUN("patra", "publish", "--once", "--store", store), 0);
+    done(RUN("patra", "consume", "--once", "--store", store), 0);
+    CHECK_EQ(sql_number(sink, APPLIED), sql_number(store, EVENTS), "the consumer is through");
+    CHECK_EQ(sql_number(sink, "SELECT count(*) FROM ing_parked"), sql_number(store, RECORDS),
+             "all keys wait");
+    CHECK_EQ(sql_number(store, APPLIED), 0, "so nothing may go");
+    CHECK(cli_has(RUN("patra", "outbox", "parked", "shelf", "--store", store).out, "shelf"),
+          "they are shown");
+    sim_stop(&sim);
+}
+
 TEST(rows_and_offsets_are_in_another_database_on_sqlite)
 {
     other_database(cli_sqlite("another"));

@@ -1,4 +1,5 @@
-/* Tests: what wire.h makes is read back, in every form that is JSON; what a message lacks is an error.
+/* Tests: what wire.h makes is read back, in every form that is JSON; what a message lacks is an
+ * error.
  */
 #include "engine/message/wire_read.h"
 
