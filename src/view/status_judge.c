@@ -326,7 +326,7 @@ static struct str wrong_of(struct arena *arena, const struct view_subscription *
                             STR_ARG(s->trouble->error));
     if (s->waiting > 0 && s->lag_us > OVERDUE_US)
         return arena_printf(arena, "%.*s is %.*s behind, with %" PRId64 " events%s", STR_ARG(name),
-                            STR_ARG(span(arena, s->lag_us)), s->waiting,
+                            STR_ARG(text_span_in(arena, s->lag_us)), s->waiting,
                             s->readers.count == 0 ? ": nobody reads it, start patra serve" : "");
     if (s->parked > 0)
         return arena_printf(arena,
