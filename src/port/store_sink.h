@@ -19,7 +19,6 @@
  *      store_sink_copy()      empty copies beside the live tables, "NAME__new"
  *      store_sink_swap()      the copies become the live tables, these become "NAME__old"
  *      store_sink_swap_back() the old ones become the live tables again
- *      store_sink_clear()     drops the copies, or the old ones
  *
  * What a write promises:
  *
@@ -217,8 +216,6 @@ struct store_sink_ops {
                  struct error *err);
     bool (*swap_back)(struct store *sink, struct arena *arena, const struct projection_spec *spec,
                       struct error *err);
-    bool (*clear)(struct store *sink, struct arena *arena, const struct projection_spec *spec,
-                  enum sink_side side, struct error *err);
 };
 
 /* Compares with the tables that are there; changes nothing. Of a table that is the user's own every
@@ -351,15 +348,6 @@ static inline bool MUST_CHECK store_sink_swap_back(struct store *sink, struct ar
                                                    struct error *err)
 {
     return sink->sink->swap_back(sink, arena, spec, err);
-}
-
-/* Drops the copies (SINK_NEW) or the old tables (SINK_OLD), if there are any. */
-static inline bool MUST_CHECK store_sink_clear(struct store *sink, struct arena *arena,
-                                               const struct projection_spec *spec,
-                                               enum sink_side side, struct error *err)
-{
-    assert(side != SINK_LIVE);
-    return sink->sink->clear(sink, arena, spec, side, err);
 }
 
 #endif

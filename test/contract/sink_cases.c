@@ -421,7 +421,6 @@ TEST(copies_are_filled_beside_and_swapped_and_brought_back)
     CHECK_STR(sink_rig_rows(&rig, ALL), STR("a|11|new|~\n"), "what was before");
     REQUIRE_OK(sink_rig_event(&rig, "a", "Patch", 14, "{\"year\":4}"), rig.err);
     CHECK_STR(sink_rig_rows(&rig, ALL), STR("a|14|new|4\n"), "the session's handle goes on");
-    REQUIRE_OK(store_sink_clear(rig.sink, &rig.arena, &rig.spec, SINK_OLD, &rig.err), rig.err);
     REQUIRE_OK(store_sink_remove(rig.sink, &rig.arena, &rig.spec, &rig.err), rig.err);
     CHECK(!contract_try_sql(rig.dsn, "SELECT * FROM things__gone"), "everything is gone");
     sink_rig_end(&rig);

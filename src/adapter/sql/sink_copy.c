@@ -162,17 +162,6 @@ bool sink_swap_back(struct store *sink, struct arena *arena, const struct projec
            error_wrap(err, "bring back the tables of %.*s", STR_ARG(spec->name));
 }
 
-bool sink_clear(struct store *sink, struct arena *arena, const struct projection_spec *spec,
-                enum sink_side side, struct error *err)
-{
-    struct copying copying;
-
-    init(&copying, sink, arena, spec, err);
-    for (size_t i = 0; i < copying.count; i++)
-        put_drop(&copying, i, side);
-    return run(&copying) || error_wrap(err, "drop tables of %.*s", STR_ARG(spec->name));
-}
-
 /* ---- removing ---- */
 
 static const char FORGET[] = "DELETE FROM ing_projection WHERE name = :name";

@@ -10,8 +10,6 @@ bool sink_swap(struct store *sink, struct arena *arena, const struct projection_
                struct error *err) MUST_CHECK;
 bool sink_swap_back(struct store *sink, struct arena *arena, const struct projection_spec *spec,
                     struct error *err) MUST_CHECK;
-bool sink_clear(struct store *sink, struct arena *arena, const struct projection_spec *spec,
-                enum sink_side side, struct error *err) MUST_CHECK;
 bool sink_remove(struct store *sink, struct arena *arena, const struct projection_spec *spec,
                  struct error *err) MUST_CHECK;
 

@@ -202,5 +202,4 @@ const struct store_sink_ops SQL_SINK = {
     .copy = sink_copy,
     .swap = sink_swap,
     .swap_back = sink_swap_back,
-    .clear = sink_clear,
 };
