@@ -21,6 +21,12 @@
 #define SLOT_POLL_US (15 * US_PER_MS)
 
 #define UNKNOWN_US INT64_MAX
+#define LOST_US (INT64_MIN / 2) /* when a permit is due that must not be used */
+
+/* Permits that were lost in a row because the thread was woken too late. On a machine that is late
+ * every time, the next one may be twice as late as the last one was, at the expense of the rate. */
+enum { LATE_IN_ROW = 4 };
+#define SLACK_MAX_US (US_PER_SECOND / 2)
 
 /* ---- the session ---- */
 
@@ -53,6 +59,8 @@ struct attempt {
     struct gate_slot slot;
     bool has_slot;
     struct gate_permit permit;
+    int late_in_row;
+    int64_t late_us; /* how late it was for the last permit */
     enum { FOUND, AGAIN, NOT_IN_TIME } found;
     int64_t at_us; /* NOT_IN_TIME: when it would have been due; 0: unknown */
     enum wait_reason reason;
@@ -89,6 +97,9 @@ static struct shared_request request_of(const struct attempt *attempt, int64_t n
 
     request.wait_us = attempt->deadline_us > now_us ? attempt->deadline_us - now_us : 0;
     request.needs_slot = attempt->target->limit.concurrency > 0 && !attempt->has_slot;
+    if (attempt->late_in_row >= LATE_IN_ROW)
+        request.slack_us =
+            attempt->late_us < SLACK_MAX_US / 2 ? 2 * attempt->late_us : SLACK_MAX_US;
     return request;
 }
 
@@ -111,7 +122,7 @@ static bool find_here(struct attempt *attempt, struct shared_request *request, i
     }
     attempt->found = FOUND;
     attempt->reason = WAIT_RATE;
-    if (!request->needs_slot &&
+    if (!request->needs_slot && request->slack_us == 0 &&
         gate_key_pop(key, &attempt->target->limit, rank, now_us, &attempt->permit))
         return true;
     if (degraded_is_on(key, now_us)) {
@@ -136,7 +147,7 @@ static bool find_in_store(struct attempt *attempt, struct shared_request *reques
     bool ok, is_block;
 
     gate_key_lock(key);
-    is_block = !key->is_taking && attempt->target->limit.concurrency == 0;
+    is_block = !key->is_taking && attempt->target->limit.concurrency == 0 && request->slack_us == 0;
     if (is_block) {
         key->is_taking = true;
         request->count = gate_key_block(key, &attempt->target->limit, worker_now(gate));
@@ -243,8 +254,7 @@ static bool look(struct attempt *attempt, struct error *err)
         return false;
     gate_key_lock(key);
     degraded_note(key, &attempt->target->limit, worker_now(attempt->gate));
-    attempt->permit.due_us =
-        INT64_MIN / 2; /* the source may have demanded silence meanwhile: the permit is lost */
+    attempt->permit.due_us = LOST_US; /* the source may have demanded silence meanwhile */
     gate_key_unlock(key);
     return true;
 }
@@ -256,10 +266,11 @@ static bool use(struct attempt *attempt)
     const struct gate_limit *limit = &attempt->target->limit;
     const struct gate_permit *permit = &attempt->permit;
     const int64_t now_us = worker_now(attempt->gate);
-    bool is_good;
+    bool is_late, is_good;
 
     gate_key_lock(key);
-    is_good = now_us >= gate_key_silence(key) && now_us < permit->due_us + limit->late_us;
+    is_late = gate_permit_is_over(permit, limit, now_us);
+    is_good = now_us >= gate_key_silence(key) && !is_late;
     if (!is_good) {
         gate_key_lose(key, permit);
     } else {
@@ -269,6 +280,10 @@ static bool use(struct attempt *attempt)
             degraded_count(key, limit, permit->rank);
     }
     gate_key_unlock(key);
+    if (is_late && permit->due_us != LOST_US) {
+        attempt->late_in_row++;
+        attempt->late_us = now_us - permit->due_us;
+    }
     return is_good;
 }
 

@@ -56,6 +56,7 @@ void degraded_take(const struct shared_request *request, int64_t now_us,
         .cost = request->limit->cost,
         .from_us = silence_us > now_us ? silence_us : now_us,
         .first_us = now_us + request->wait_us,
+        .slack_us = request->slack_us,
         .count = 1,
     };
     int64_t due_us;
@@ -78,7 +79,10 @@ void degraded_take(const struct shared_request *request, int64_t now_us,
     if (draw(&key->degraded, &key->degraded_config, &draw_request, &due_us, &result->at_us) == 0)
         return;
     result->kind = SHARED_TAKEN;
-    result->permit = (struct gate_permit){ due_us, quota_class_of(request->operation), true };
+    result->permit = (struct gate_permit){ .due_us = due_us,
+                                           .slack_us = request->slack_us,
+                                           .rank = quota_class_of(request->operation),
+                                           .is_degraded = true };
 }
 
 void degraded_count(struct gate_key *key, const struct gate_limit *limit, enum quota_class rank)

@@ -103,6 +103,12 @@ static void drop_permit(struct gate_key *key, size_t at)
             (key->permit_count - at) * sizeof(key->permits[0]));
 }
 
+bool gate_permit_is_over(const struct gate_permit *permit, const struct gate_limit *limit,
+                         int64_t now_us)
+{
+    return now_us >= permit->due_us + limit->late_us + permit->slack_us;
+}
+
 void gate_key_lose(struct gate_key *key, const struct gate_permit *permit)
 {
     key->uses_before = 0; /* it was taken for later and not used */
@@ -119,7 +125,7 @@ bool gate_key_pop(struct gate_key *key, const struct gate_limit *limit, enum quo
 
     for (size_t i = 0; i < key->permit_count;) {
         *permit = key->permits[i];
-        if (now_us >= permit->due_us + limit->late_us || permit->due_us < silence_us) {
+        if (gate_permit_is_over(permit, limit, now_us) || permit->due_us < silence_us) {
             gate_key_lose(key, permit);
             drop_permit(key, i);
         } else if (permit->rank == rank) {
@@ -252,6 +258,7 @@ static bool draw_one(struct bucket *bucket, const struct bucket_config *config,
     *due_us = result.at_us;
     if (result.decision != RATE_ALLOW || result.at_us > until_us)
         return false;
+    next.refilled_at_us += request->slack_us; /* that was due_us */
     *bucket = next;
     return true;
 }

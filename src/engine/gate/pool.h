@@ -22,7 +22,8 @@ enum { GATE_PERMITS_MAX = 1000 };
 enum { GATE_SLOTS_MAX = 64 };
 
 struct gate_permit {
-    int64_t due_us; /* good from here on, for limit.late_us */
+    int64_t due_us;   /* good from here on, for limit.late_us */
+    int64_t slack_us; /* and for this, which was paid for (draw_request) */
     enum quota_class rank;
     bool is_degraded; /* not out of the shared bucket */
 };
@@ -106,6 +107,10 @@ bool gate_key_pop(struct gate_key *key, const struct gate_limit *limit, enum quo
 
 void gate_key_push(struct gate_key *key, const struct gate_permit *permit);
 
+/* Whether it comes too late for a permit. */
+bool gate_permit_is_over(const struct gate_permit *permit, const struct gate_limit *limit,
+                         int64_t now_us);
+
 /* A permit that was not used. */
 void gate_key_lose(struct gate_key *key, const struct gate_permit *permit);
 
@@ -130,6 +135,7 @@ struct draw_request {
     int64_t from_us;  /* nothing is due before */
     int64_t first_us; /* the first permit may be due until here, */
     int64_t rest_us;  /* the others until there */
+    int64_t slack_us; /* nothing flows in for so long after a permit, so it may be used so late */
     size_t count;
 };
 

@@ -282,6 +282,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_res
         .from_us = turn->now_us + lead_us,
         .first_us = turn->now_us + (request->wait_us > lead_us ? request->wait_us : lead_us),
         .rest_us = turn->now_us + AHEAD_US,
+        .slack_us = request->slack_us,
         .count = (size_t)request->count,
     };
     struct bucket bucket = turn->row.bucket;
@@ -320,7 +321,8 @@ static void keep_haul(const struct turn *turn, const struct haul *haul,
                       struct shared_result *result)
 {
     struct gate_key *key = turn->request->key;
-    const enum quota_class rank = quota_class_of(turn->request->operation);
+    struct gate_permit permit = { .slack_us = turn->request->slack_us,
+                                  .rank = quota_class_of(turn->request->operation) };
 
     learn_turn(turn);
     key->quota_left = turn->quota_left;
@@ -328,9 +330,13 @@ static void keep_haul(const struct turn *turn, const struct haul *haul,
     if (result->kind != SHARED_TAKEN)
         return;
     result->slot.until_us = turn->mono_us + SLOT_US;
-    result->permit = (struct gate_permit){ haul->dues_us[0] - key->offset_us, rank, false };
-    for (size_t i = 1; i < haul->count; i++)
-        gate_key_push(key, &(struct gate_permit){ haul->dues_us[i] - key->offset_us, rank, false });
+    for (size_t i = 0; i < haul->count; i++) {
+        permit.due_us = haul->dues_us[i] - key->offset_us;
+        if (i == 0)
+            result->permit = permit;
+        else
+            gate_key_push(key, &permit);
+    }
 }
 
 static bool take_once(struct turn *turn, struct shared_result *result, struct error *err)

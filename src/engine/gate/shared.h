@@ -24,8 +24,9 @@ struct shared_request {
     const struct gate_limit *limit;
     const struct spec_rate *rate;
     enum operation operation;
-    int64_t wait_us; /* how far ahead the first permit may be due */
-    int64_t count;   /* permits wanted; the others only for the next beat */
+    int64_t wait_us;  /* how far ahead the first permit may be due */
+    int64_t count;    /* permits wanted; the others only for the next beat */
+    int64_t slack_us; /* of each, as in a draw_request */
     bool needs_slot;
 };
 

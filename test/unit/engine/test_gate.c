@@ -45,6 +45,7 @@ static const struct {
     { "woken late, as late as may be", 20, 5, 1, 4, 2, 20000, 74000, 74000, 0.97 },
     { "woken too late half of the time", 20, 5, 1, 4, 2, 20000, 150000, 400000, 0.4 },
     { "too late, one at a time", 10, 1, 1, 4, 2, 20000, 3000, 9000, 0.4 },
+    { "always far too late", 200, 1, 1, 4, 2, 2000, 20000, 20000, 0.08 },
     { "one every ten seconds", 0.1, 1, 1, 3, 1, 50000, 3000, 30000, 0.96 },
 };
 
