@@ -10,7 +10,7 @@
  *      walk_pace.c       pages that are large or slow
  *      walk_verdict.c    the end of a walk and what it amounts to
  *      feed.c            feeds: where they begin, how far they came
- *      walk_bulk.c       a file of records, read as it comes; bulk_file.c: which file that is
+ *      walk_bulk.c       a file of records, read as it comes (bulk_parts.h; bulk_file.c: which one)
  *
  * A phase is one endpoint's part of the walk:
  *
