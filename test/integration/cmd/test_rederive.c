@@ -222,7 +222,7 @@ TEST(fields_of_pubmed_are_read_again_from_stored_xml)
     run = RUN("patra", "rederive", "pubmed", "--diff", "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "read"), 0, "the mapping is in force");
     run = RUN("patra", "source", "apply", "sources/pubmed.yaml", "--store", store, "--set",
-              "endpoints.fetch.fields.title=MedlineCitation/PMID");
+              "endpoints.fetch.fields.title.path=MedlineCitation/PMID");
     CHECK_EQ(run.code, 0, run.talk.data);
     CHECK(cli_has(run.talk, "the mapping changed"), run.talk.data);
     sim_stop(&sim);
