@@ -174,7 +174,7 @@ TEST(the_stored_form_is_the_file_with_its_defaults_in_its_order)
     CHECK_STR(
         rig.text.json,
         STR("{\"projection\":\"works\",\"database\":\"store\",\"start\":\"EARLIEST\","
-            "\"on_failure\":\"WAIT\",\"retry\":{\"first\":\"1s\",\"max\":\"5m\"},"
+            "\"on_failure\":\"WAIT\",\"retry\":{\"first\":\"1s\",\"max\":\"5m\",\"attempts\":20},"
             "\"batch\":{\"events\":2000,\"bytes\":16777216},\"tables\":{\"works\":{"
             "\"managed\":true,\"key\":{\"type\":\"aggregate_type\",\"id\":\"aggregate_id\"},"
             "\"version\":\"version\",\"on_delete\":\"REMOVE\",\"columns\":{"
