@@ -158,7 +158,7 @@ int contract_rounds(int count)
 static const char DIGESTS[] =
     "SELECT string_agg(format('SELECT %L, count(*), hashtextextended(coalesce(string_agg("
     "t::text, chr(10) ORDER BY t::text), %L), 0) FROM %I t', tablename, '', tablename),"
-    " ' UNION ALL ' ORDER BY tablename)"
+    " ' UNION ALL ' ORDER BY tablename) || ' ORDER BY 1'" /* a parallel plan has any order */
     " FROM pg_tables WHERE tablename LIKE 'ing\\_%' OR tablename LIKE 'reg\\_%'";
 
 static PGresult *queried(const char *sql)
