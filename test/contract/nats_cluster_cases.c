@@ -33,8 +33,8 @@ TEST(a_leader_that_dies_under_load_loses_nothing)
     nats_fixture_await_leader();
     bus_rig_all(&rig, (size_t)KEYS * VERSIONS, &seen);
     CHECK_EQ(bus_rig_in_order(&seen), KEYS * VERSIONS, "all of them, in order");
-    /* A new leader may not know yet which ids it has: acknowledgements that died with the old one
-     * are then messages again, under the same ids. Nodes that live know them (bus_cases.c). */
-    test_note("%zu messages are there twice", seen.count - (size_t)KEYS * VERSIONS);
+    /* Seen once: 36 more deliveries than messages. Whether the cluster kept them twice or delivered
+     * them again is not known; both are within at least once (port/bus.h). */
+    test_note("%zu deliveries more than messages", seen.count - (size_t)KEYS * VERSIONS);
     bus_rig_end(&rig);
 }
