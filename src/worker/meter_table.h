@@ -1,0 +1,49 @@
+/* meter_table: what a process counts of its own work, a row per metric. Names and labels are those
+ * of 004 section 14.4, 000 section 7, 003 section 12 and 002 section 6. The state of the store is
+ * view/metrics.h.
+ */
+#ifndef PATRA_WORKER_METER_TABLE_H
+#define PATRA_WORKER_METER_TABLE_H
+
+#include "base/meter.h"
+
+enum worker_metric {
+    METRIC_BATCHES,
+    METRIC_ITEMS,
+    METRIC_BATCH_MS,
+    METRIC_BATCH_SECONDS,
+    METRIC_HTTP_MS,
+    METRIC_HTTP_SECONDS,
+    METRIC_BATCH_SIZE,
+    METRIC_ERRORS,
+    METRIC_THROTTLED,
+    METRIC_RETRIES,
+    METRIC_HEALED,
+    METRIC_DEQUEUED,
+    METRIC_LOST_LEASES,
+    METRIC_TASKS,
+    METRIC_QUEUE_SECONDS,
+    METRIC_CURSOR_MOVES,
+    METRIC_CURSOR_STAYED,
+    METRIC_CURSOR_CONFLICTS,
+    METRIC_CURSOR_COMPENSATED,
+    METRIC_CURSOR_DISTANCE,
+    METRIC_DOWNGRADES,
+    METRIC_PUBLISH_ATTEMPTS,
+    METRIC_PUBLISH_FAILURES,
+    METRIC_CONSUME_EVENTS,
+    METRIC_CONSUME_SECONDS,
+    METRIC_RETRY_DELAY,
+    METRIC_OFFSET_SAVES,
+    METRIC_OFFSET_SAVE_FAILURES,
+    METRIC_REPLAY_MS,
+    METRIC_REPLAY_SECONDS,
+    METRIC_REPLAY_GAPS,
+    METRIC_REPLAY_DIFFERS,
+    METRIC_SPANS,
+    WORKER_METRICS,
+};
+
+bool worker_meters_open(struct meters **meters, struct error *err) MUST_CHECK;
+
+#endif
