@@ -9,6 +9,10 @@
 #include "base/instant.h"
 #include "data/hash.h"
 #include "data/oauth_token.h"
+#include "data/redact.h"
+
+/* Of each client, this many of the latest tokens are taken out of texts. */
+enum { SHOWN = 2 };
 
 /* More clients than sources would be a leak. */
 enum { CLIENTS_MAX = 256, TOKEN_BODY_BYTES_MAX = 1 << 20, SCRATCH_BYTES_MAX = 8 << 20 };
@@ -25,6 +29,7 @@ struct client {
     int64_t lifetime_us;
     int64_t retry_us; /* monotonic: no request before this, while the token is valid */
     uint64_t number;
+    struct secret shown[SHOWN]; /* the latest tokens; under the lock of the list */
 };
 
 struct auth_tokens {
@@ -51,6 +56,8 @@ void auth_tokens_close(struct auth_tokens *tokens)
 
         tokens->clients = client->next;
         secret_wipe(&client->token);
+        for (size_t i = 0; i < SHOWN; i++)
+            secret_wipe(&client->shown[i]);
         (void)pthread_mutex_destroy(&client->lock);
         free(client);
     }
@@ -162,6 +169,7 @@ static bool send_call(const struct token_call *call, struct str authorization,
                          .correlation_id = request->correlation_id,
                          .traceparent = request->traceparent,
                          .tracestate = request->tracestate,
+                         .watch = request->watch,
                      },
                      reply, err);
 }
@@ -183,6 +191,29 @@ static bool request_token(const struct token_call *call, struct oauth_token *tok
     secret_wipe(&id);
     secret_wipe(&secret);
     return is_sent && read_response(call->scratch, &reply, token, err);
+}
+
+static void remember(struct auth_tokens *tokens, struct client *client)
+{
+    struct secret *shown = client->shown;
+
+    (void)pthread_mutex_lock(&tokens->lock);
+    secret_wipe(&shown[SHOWN - 1]);
+    memmove(shown + 1, shown, (SHOWN - 1) * sizeof(*shown));
+    memcpy(shown[0].bytes, client->token.bytes, client->token.len);
+    shown[0].len = client->token.len;
+    (void)pthread_mutex_unlock(&tokens->lock);
+}
+
+size_t auth_tokens_redact(struct auth_tokens *tokens, char *text, size_t len)
+{
+    (void)pthread_mutex_lock(&tokens->lock);
+    for (const struct client *client = tokens->clients; client != NULL; client = client->next) {
+        for (size_t i = 0; i < SHOWN; i++)
+            len = redact_text(text, len, secret_str(&client->shown[i]));
+    }
+    (void)pthread_mutex_unlock(&tokens->lock);
+    return len;
 }
 
 static bool renew(const struct auth_http_parts *parts, const struct http_request *request,
@@ -209,6 +240,7 @@ static bool renew(const struct auth_http_parts *parts, const struct http_request
         client->lifetime_us = token.lifetime_us;
         client->until_us = clock_monotonic_us(parts->clock) + token.lifetime_us;
         client->number++;
+        remember(parts->tokens, client);
     }
     arena_wipe(&scratch);
     arena_release(&scratch);
@@ -225,6 +257,14 @@ static bool is_near_its_end(const struct client *client, const struct http_auth 
                          (auth->refresh_before_us < half_us ? auth->refresh_before_us : half_us);
 }
 
+/* Whether its token can be used as it is. The caller holds the client's lock. */
+static bool is_usable(const struct client *client, const struct http_auth *auth, uint64_t refused,
+                      int64_t now_us)
+{
+    return client->token.len > 0 && client->number > refused && now_us < client->until_us &&
+           (now_us < client->retry_us || !is_near_its_end(client, auth, now_us));
+}
+
 /* Makes sure that there is a token. One that is near its end and cannot be replaced, because its
  * server fails, is used until its end. The caller holds the client's lock. */
 static bool freshen(const struct auth_http_parts *parts, const struct http_request *request,
@@ -234,7 +274,7 @@ static bool freshen(const struct auth_http_parts *parts, const struct http_reque
     const bool is_good =
         client->token.len > 0 && client->number > refused && now_us < client->until_us;
 
-    if (is_good && (now_us < client->retry_us || !is_near_its_end(client, request->auth, now_us)))
+    if (is_usable(client, request->auth, refused, now_us))
         return true;
     if (!is_good)
         secret_wipe(&client->token);
@@ -244,23 +284,46 @@ static bool freshen(const struct auth_http_parts *parts, const struct http_reque
     return is_good && err->level == ERROR_TRANSIENT;
 }
 
-bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_request *request,
-                     uint64_t refused, struct auth_token *token, struct error *err)
+static struct client *client_of(const struct auth_http_parts *parts, const struct http_auth *auth,
+                                struct error *err)
 {
     struct client *client;
     struct hash_sum key;
-    uint64_t before;
-    bool is_there;
 
-    token->value.len = 0;
-    if (!client_key(request->auth, &key, err))
-        return false;
+    if (!client_key(auth, &key, err))
+        return NULL;
     (void)pthread_mutex_lock(&parts->tokens->lock);
     client = find_client(parts->tokens, &key);
     (void)pthread_mutex_unlock(&parts->tokens->lock);
     if (client == NULL)
-        return error_set(err, ERROR_TRANSIENT, "http.resource",
-                         "no memory for a token, or more than %d clients", CLIENTS_MAX);
+        (void)error_set(err, ERROR_TRANSIENT, "http.resource",
+                        "no memory for a token, or more than %d clients", CLIENTS_MAX);
+    return client;
+}
+
+bool auth_tokens_is_fresh(const struct auth_http_parts *parts, const struct http_request *request)
+{
+    struct error ignored; /* it is reported when the token is needed */
+    struct client *client = client_of(parts, request->auth, &ignored);
+    bool is_fresh;
+
+    if (client == NULL || pthread_mutex_trylock(&client->lock) != 0)
+        return true; /* or another thread is requesting it: the request waits for that */
+    is_fresh = is_usable(client, request->auth, 0, clock_monotonic_us(parts->clock));
+    (void)pthread_mutex_unlock(&client->lock);
+    return is_fresh;
+}
+
+bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_request *request,
+                     uint64_t refused, struct auth_token *token, struct error *err)
+{
+    struct client *client = client_of(parts, request->auth, err);
+    uint64_t before;
+    bool is_there;
+
+    token->value.len = 0;
+    if (client == NULL)
+        return false;
     (void)pthread_mutex_lock(&client->lock);
     before = client->number;
     is_there = freshen(parts, request, client, refused, err);

@@ -15,6 +15,13 @@ struct auth_token {
 bool auth_tokens_get(const struct auth_http_parts *parts, const struct http_request *request,
                      uint64_t refused, struct auth_token *token, struct error *err) MUST_CHECK;
 
+/* Whether auth_tokens_get() would make no request now. */
+bool auth_tokens_is_fresh(const struct auth_http_parts *parts, const struct http_request *request);
+
+/* Takes the tokens of all clients out of a text (data/redact.h): those in use, and those before
+ * them, which a response may still repeat. Returns the new length. */
+size_t auth_tokens_redact(struct auth_tokens *tokens, char *text, size_t len);
+
 /* The value of a setting: the setting itself, or what its reference leads to. */
 bool auth_value(struct secret_source *secrets, struct str setting, struct secret *value,
                 struct error *err) MUST_CHECK;

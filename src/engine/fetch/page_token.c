@@ -5,14 +5,19 @@
 static struct page_decision end_of_tokens(const struct page_view *view, enum page_reason reason)
 {
     const bool is_same = reason == PAGE_END_SAME_TOKEN && view->seen->items > 0 && !view->is_all;
+    const bool has_no_sign = !view->has_total && view->seen->more == PAGE_MORE_UNKNOWN;
     /* A full page, and no sign that it is the last: a token may have been forgotten. */
-    const bool is_bare = view->is_full && !view->has_total && view->seen->more == PAGE_MORE_UNKNOWN;
+    const bool is_bare = view->is_full && has_no_sign;
+    /* With the token that was sent, a page is the last by a second sign if another was longer. */
+    const bool is_stuck = is_same && has_no_sign && view->seen->items >= view->largest;
     const bool is_unsure = view->rules->tail_probe || view->is_missing || is_same || is_bare ||
                            view->seen->more == PAGE_MORE_YES;
 
     if (is_unsure && page_may_repeat(view))
         return page_repeat(PAGE_UNSURE_TAIL);
-    return page_end(is_bare && (view->seen->lacks_next || is_same) ? PAGE_END_BARE : reason);
+    if (is_stuck || (is_bare && (view->seen->lacks_next || is_same)))
+        return page_end(PAGE_END_BARE);
+    return page_end(reason);
 }
 
 /* The token of a scroll says nothing about further pages: there, a short page and the total are
@@ -47,6 +52,8 @@ struct page_decision page_decide_next(const struct page_view *view)
 
     if (seen->items > 0 && page_confirms_total(view))
         return page_end(PAGE_END_TOTAL);
+    if (seen->items > 0 && page_confirms_more(view))
+        return page_end(PAGE_END_NO_MORE);
     if (is_known && page_may_repeat(view))
         return page_repeat(PAGE_UNSURE_REPEAT);
     if (seen->next.data == NULL)

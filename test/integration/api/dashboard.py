@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""What a browser may expect of the dashboard of `patra serve --role api`: whole pages without a script, texts of sources that
+stay texts, forms that nobody else can send, and news of changes for many pages at once. What Chromium sees is test/browser."""
+import html.parser
+import http.client
+import json
+import pathlib
+import select
+import socket
+import sys
+import time
+import urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'sim'))
+import simtest  # noqa: E402
+from apitest import IS_SLOW, Server, Store  # noqa: E402
+from simtest import Sim, check, equal  # noqa: E402
+
+BOARDS = ['/', '/runs', '/runs/plan/1', '/runs/task/1', '/runs/run/1', '/runs/batch/1/1', '/cursors', '/cursors/crossref',
+          '/preview/crossref?from=2026-01-01&to=2026-01-02', '/gate', '/events', '/errors', '/records', '/records/crossref', '/why']
+HOSTILE = '<script>alert(1)</script><img src=x onerror=y>"\'&'
+STORE = None
+VOID = {'meta', 'link', 'input', 'br'}
+
+
+class Page(html.parser.HTMLParser):
+    """A page as a browser reads it: elements must close, and nothing may run that is not a file of ours."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.seen, self.texts, self.fields = [], [], [], {}
+        self.feed(text)
+        self.close()
+        equal(self.open, [], 'every element is closed')
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.seen.append((tag, attrs))
+        check(not any(name.startswith('on') or name == 'style' for name in attrs), f'no inline code: {attrs}')
+        check(tag != 'script' or attrs.get('src') == '/script.js', 'no script but ours')
+        for name in ['href', 'src', 'action']:
+            check(attrs.get(name, '/').startswith(('/', '#')) and not attrs.get(name, '/').startswith('//'), f'{attrs}')
+        if tag == 'input' and attrs.get('name'):
+            self.fields[attrs['name']] = attrs.get('value', '')
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        equal(self.open.pop() if self.open else None, tag, 'elements nest')
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def count(self, tag):
+        return sum(1 for name, _ in self.seen if name == tag)
+
+
+def form(server, target, fields, cookie=None, **headers):
+    wire = http.client.HTTPConnection('127.0.0.1', server.port, timeout=60)
+    sent = {'Content-Type': 'application/x-www-form-urlencoded', 'Origin': f'http://127.0.0.1:{server.port}', **headers}
+    if cookie:
+        sent['Cookie'] = cookie
+    wire.request('POST', target, urllib.parse.urlencode(fields), sent)
+    reply = wire.getresponse()
+    reply.text = reply.read().decode()
+    wire.close()
+    return reply
+
+
+def sign_in(server, token):
+    reply = form(server, '/login', {'token': token})
+    equal(reply.status, 303, reply.text)
+    cookie = reply.headers['Set-Cookie']
+    check('HttpOnly' in cookie and 'SameSite=Strict' in cookie, cookie)
+    check(token.split('_')[2] not in cookie, 'the cookie is not the token')
+    cookie = cookie.split(';')[0]
+    return cookie, Page(server.get('/', headers={'Cookie': cookie}).text).fields['form-key']
+
+
+def test_every_board_is_whole_without_a_script():
+    with Server(STORE) as server:
+        for target in BOARDS:
+            reply = server.get(target)
+            equal(reply.status, 200, target)
+            page = Page(reply.text)
+            equal((page.count('h1'), page.count('main')), (1, 1), target)
+            policy = reply.headers['Content-Security-Policy']
+            check("default-src 'none'" in policy and 'unsafe' not in policy, policy)
+            for name in ['X-Content-Type-Options', 'X-Frame-Options', 'Referrer-Policy', 'Cross-Origin-Resource-Policy']:
+                check(name in reply.headers, f'{target}: {name}')
+        for target, kind in [('/style.css', 'text/css'), ('/script.js', 'text/javascript')]:
+            check(server.get(target).headers['Content-Type'].startswith(kind), target)
+
+
+def test_texts_of_sources_and_people_stay_texts():
+    ids = [r['id'] for r in json.loads(STORE.patra('record', 'list', 'crossref', '--limit', '1000', '--json'))['records']]
+    sharp = [i for i in ids if '<' in i]
+    check(sharp, 'the simulator has ids with markup in them')
+    STORE.patra('pause', 'crossref', '--reason', HOSTILE)
+    with Server(STORE) as server:
+        for target in ['/records/crossref?limit=200', f'/records/crossref/{urllib.parse.quote(sharp[0], safe="")}',
+                       f'/why/crossref/{urllib.parse.quote(HOSTILE, safe="")}', '/', '/gate',
+                       f'/why?source=crossref&id={urllib.parse.quote(HOSTILE)}']:
+            reply = server.get(target)
+            page = Page(reply.text)
+            check('<script>' not in reply.text and '<img' not in reply.text, target)
+            if target == '/':
+                check(HOSTILE in ''.join(page.texts), 'the reason, as it was written')
+        # What is refused says so in the words of whoever asked.
+        for target in [f'/runs?source={urllib.parse.quote(HOSTILE)}', f'/cursors/{urllib.parse.quote(HOSTILE, safe="")}',
+                       f'/nothing/{urllib.parse.quote(HOSTILE, safe="")}']:
+            reply = server.get(target, headers={'Accept': 'text/html'})
+            check(reply.status in (400, 404), f'{target}: {reply.status}')
+            Page(reply.text)
+    STORE.patra('resume', 'crossref')
+
+
+def test_no_form_without_a_session_and_its_key_gets_through():
+    with Server(STORE) as server:
+        changes = [p for p, m in json.loads(server.get('/openapi.json').text)['paths'].items() if 'post' in m]
+        cookie, key = sign_in(server, STORE.operates)
+        other, other_key = sign_in(server, STORE.reads)
+        tried = 0
+        for path in changes:
+            target = path.replace('{source}', 'crossref').replace('{name}', 'x').replace('{plan}', '1').replace('{task}', '1')
+            target = target.replace('/v1/', '/form/')
+            for fields, sent, headers in [({}, None, {}), ({'form-key': key}, None, {}), ({}, cookie, {}),
+                                          ({'form-key': other_key}, cookie, {}), ({'form-key': other_key}, other, {}),
+                                          ({'form-key': key}, cookie, {'Origin': 'https://evil.example'}),
+                                          ({'form-key': key}, cookie, {'Sec-Fetch-Site': 'cross-site'}),
+                                          ({'form-key': key}, cookie, {'Content-Type': 'text/plain'})]:
+                reply = form(server, target, fields, sent, **headers)
+                check(reply.status in (401, 403, 415), f'{target} {fields} {headers}: {reply.status}')
+                tried += 1
+                time.sleep(0.005)  # 200 at once, then 50 a second
+            reply = server.ask('POST', target.replace('/form/', '/v1/'), headers={'Cookie': cookie}, body={})
+            equal(reply.status, 401, f'{target}: the API takes no cookie for a change')
+            tried += 1
+        print(f'  0 of {tried} got through')
+        equal(json.loads(STORE.patra('pause', '--json')), [], 'nothing was paused')
+        reply = form(server, '/form/sources/crossref/pause', {'form-key': key, 'reason': 'a form'}, cookie)
+        equal(reply.status, 200, reply.text)
+        pause, = json.loads(STORE.patra('pause', '--json'))
+        equal((pause['by'], pause['reason']), ('token ops', 'a form'), 'who and why')
+        STORE.patra('resume', 'crossref')
+
+
+def test_another_process_knows_nothing_of_a_session():
+    with Server(STORE, '--require-token') as server:
+        cookie, _ = sign_in(server, STORE.reads)
+        equal(server.get('/', headers={'Cookie': cookie}).status, 200, 'here')
+        reply = server.get('/')
+        check(reply.status == 401 and 'name="token"' in reply.text, 'without one, a place to show a token')
+        with Server(STORE, '--require-token') as another:
+            equal(another.get('/', headers={'Cookie': cookie}).status, 401, 'there')
+
+
+def listen(server, number):
+    """One page that listens; each address may begin 200 at once."""
+    wire = socket.socket()
+    wire.settimeout(60)
+    wire.bind((f'127.0.0.{2 + number % 8}', 0))
+    wire.connect(('127.0.0.1', server.port))
+    wire.sendall(b'GET /v1/events/changes HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    return wire
+
+
+def read_until(wires, needle, seconds):
+    """Reads what comes, until each has had the needle; how many have not."""
+    waiting, got = set(wires), {wire: b'' for wire in wires}
+    until = time.monotonic() + seconds
+    while waiting and time.monotonic() < until:
+        for wire in select.select(list(waiting), [], [], 1)[0]:
+            got[wire] += wire.recv(65536)
+            if needle in got[wire]:
+                waiting.discard(wire)
+    return len(waiting)
+
+
+def test_five_hundred_pages_hear_of_a_change_and_others_are_answered():
+    count = 500
+    with Server(STORE) as server:
+        server.get('/')
+        before = server.memory()
+        wires = [listen(server, number) for number in range(count)]
+        equal(read_until(wires, b'event: change', 120), 0, 'all have heard of the state')
+        for _ in range(20):
+            equal(server.get('/v1/sources', source='127.0.0.20').status, 200, 'others')
+        equal(server.get('/', source='127.0.0.20').status, 200, 'a page')
+        STORE.patra('pause', 'crossref', '--reason', 'news')
+        equal(read_until(wires, b'event: change', 120), 0, 'all hear of a change')
+        after = server.memory()
+        more = [listen(server, number) for number in range(40)]
+        refused = 0
+        for wire in more:
+            refused += b' 503 ' in wire.recv(4096)
+        check(refused == 40 - (512 - count), f'{refused} beyond 512 were refused')
+        equal(server.get('/healthz', source='127.0.0.20').status, 200, 'others, still')
+        if not IS_SLOW:
+            check(after - before < 60000, f'memory: {before} kB, then {after} kB')
+        print(f'  {count} pages, memory {before} kB, then {after} kB')
+        STORE.patra('resume', 'crossref')
+        # The server ends while they listen.
+        server.process.terminate()
+        equal(server.process.wait(60), 0, 'exit code')
+        for wire in wires + more:
+            wire.close()
+
+
+def main():
+    global STORE
+    with Sim('--records', '6000') as sim:
+        STORE = Store(sim)
+        return simtest.run('integration-dashboard', globals())
+
+
+sys.exit(main())
