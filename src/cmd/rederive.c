@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 
+#include "adapter/pack/pack.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "engine/rederive/rederive.h"
+#include "engine/reharvest/reharvest.h"
 #include "engine/source/source_store.h"
 #include "spec/check.h"
 
@@ -70,7 +72,44 @@ static void print_result(const struct rederive_result *result, bool is_diff, FIL
                 result->orphans, result->orphans == 1 ? "" : "s");
 }
 
+static void print_archive(const struct reharvest_result *result, bool is_diff, FILE *out)
+{
+    if (result->responses + result->unreadable + result->masked == 0)
+        return;
+    fprintf(out,
+            "%" PRId64 " archived response%s, %" PRId64 " record%s: %" PRId64 " %s, %" PRId64
+            " %s, %" PRId64 " deleted, %" PRId64 " unchanged, %" PRId64
+            " older than stored, %" PRId64 " cannot be judged\n",
+            result->responses, result->responses == 1 ? "" : "s", result->records,
+            result->records == 1 ? "" : "s", result->created, is_diff ? "would be new" : "new",
+            result->updated, is_diff ? "would change" : "changed", result->deleted,
+            result->unchanged, result->older, result->bad);
+    if (result->unreadable > 0)
+        fprintf(out, "%" PRId64 " archived responses are not pages of this source now\n",
+                result->unreadable);
+    if (result->masked > 0)
+        fprintf(out, "%" PRId64 " archived responses left alone: secrets were taken out of them\n",
+                result->masked);
+}
+
 /* ---- for programs ---- */
+
+static void write_archive(struct json_writer *w, const struct reharvest_result *result)
+{
+    json_write_name(w, STR("archive"));
+    json_write_object(w);
+    json_write_member_i64(w, STR("responses"), result->responses);
+    json_write_member_i64(w, STR("records"), result->records);
+    json_write_member_i64(w, STR("created"), result->created);
+    json_write_member_i64(w, STR("updated"), result->updated);
+    json_write_member_i64(w, STR("deleted"), result->deleted);
+    json_write_member_i64(w, STR("unchanged"), result->unchanged);
+    json_write_member_i64(w, STR("older"), result->older);
+    json_write_member_i64(w, STR("bad"), result->bad);
+    json_write_member_i64(w, STR("unreadable"), result->unreadable);
+    json_write_member_i64(w, STR("masked"), result->masked);
+    json_write_end(w);
+}
 
 static void write_examples(struct json_writer *w, const struct rederive_field *field)
 {
@@ -100,8 +139,8 @@ static void write_fields(struct json_writer *w, const struct rederive_field_list
     json_write_end(w);
 }
 
-static bool print_json(const struct rederive_result *result, bool is_diff, struct session *session,
-                       FILE *out, struct error *err)
+static bool print_json(const struct rederive_result *result, const struct reharvest_result *archive,
+                       bool is_diff, struct session *session, FILE *out, struct error *err)
 {
     struct output output;
     struct json_writer *w = output_begin(&output, &session->arena);
@@ -116,6 +155,7 @@ static bool print_json(const struct rederive_result *result, bool is_diff, struc
     json_write_member_i64(w, STR("unknownExpressions"), result->unknown);
     json_write_member_i64(w, STR("orphanExpressions"), result->orphans);
     write_fields(w, &result->fields);
+    write_archive(w, archive);
     json_write_end(w);
     return output_end(&output, out, err);
 }
@@ -143,6 +183,39 @@ static bool load(const struct invocation *invocation, struct session *session,
     return true;
 }
 
+/* Archived responses, where there are any; only for the source as a whole. */
+static bool read_archive(struct session *session, const struct rederive_request *request,
+                         struct reharvest_result *result, struct error *err)
+{
+    struct archived_batch_list batches;
+    struct body_packer *packer;
+    struct archive archive;
+    bool ok;
+
+    *result = (struct reharvest_result){ 0 };
+    if (request->endpoint.len > 0)
+        return true;
+    if (!store_archive_batches(session->store, &session->arena, request->source->registry.code,
+                               (struct store_page){ .limit = 1 }, &batches, err))
+        return false;
+    if (batches.count == 0)
+        return true;
+    if (!body_packer_open(&packer, err))
+        return false;
+    archive_init(&archive, packer, session->store);
+    ok = reharvest(session->store,
+                   &(struct reharvest_request){ .source = request->source,
+                                                .archive = &archive,
+                                                .specs = session->specs,
+                                                .secrets = &session->secrets.source,
+                                                .random = &session->random,
+                                                .now_us = request->now_us,
+                                                .is_dry = request->is_dry },
+                   result, err);
+    archive_release(&archive);
+    return ok;
+}
+
 static bool run(const struct invocation *invocation, struct session *session, enum exit_code *code,
                 struct error *err)
 {
@@ -158,15 +231,20 @@ static bool run(const struct invocation *invocation, struct session *session, en
                                         .listener = &progress.listener,
                                         .specs = session->specs };
     struct rederive_result result;
+    struct reharvest_result archive;
 
     if (!load(invocation, session, &request, &source, err) ||
-        !rederive(session->store, &session->arena, &request, &result, err))
+        !rederive(session->store, &session->arena, &request, &result, err) ||
+        !read_archive(session, &request, &archive, err))
         return false;
-    if (result.bad > 0 || (request.is_dry && result.changed > 0))
+    if (result.bad + archive.bad > 0 ||
+        (request.is_dry &&
+         result.changed + archive.created + archive.updated + archive.deleted > 0))
         *code = EXIT_FOUND;
     if (as_json)
-        return print_json(&result, request.is_dry, session, invocation->out, err);
+        return print_json(&result, &archive, request.is_dry, session, invocation->out, err);
     print_result(&result, request.is_dry, invocation->out);
+    print_archive(&archive, request.is_dry, invocation->out);
     return true;
 }
 
@@ -186,9 +264,14 @@ const struct command COMMAND_REDERIVE = {
         "the paths of updated_at, version, deleted and merged_into. No request is sent. A record\n"
         "in which something differs gets a new version and an event; one that the new mapping\n"
         "cannot read keeps its state and is quarantined. A run that was stopped is continued by\n"
-        "the next one, and harvests may run at the same time. With --diff nothing is written; it\n"
-        "shows which fields would differ, in how many records, and examples. The exit code is 1\n"
-        "if a record cannot be read, or with --diff if a record would change.",
+        "the next one, and harvests may run at the same time. Of a source with an archive\n"
+        "(http.archive_keep), all archived responses are then read again by the source in force, "
+        "also\n"
+        "items that were quarantined or looked for in wrong places; what is new or differs is\n"
+        "stored as a version with its event, and nothing that was fetched since is overwritten.\n"
+        "With --diff nothing is written; it shows which fields would differ, in how many\n"
+        "records, and examples. The exit code is 1 if a record cannot be read, or with --diff if\n"
+        "a record would change.",
     .options = { { "diff", NULL, "Write nothing; show what would change." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },

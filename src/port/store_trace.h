@@ -5,8 +5,10 @@
  *      store_trace_plans()       plans whose window holds it
  *      store_trace_planned()     whether there is any plan
  *      store_trace_listed()      tasks whose phase one listed the id
+ *      store_trace_ids()         records from an id on, in the order of ids
  *      store_trace_request()     a batch that brought it, and what was asked
  *      store_trace_events()      its events, with their positions in the stream
+ *      store_trace_foreign()     those of an aggregate of another service
  *      store_trace_sequencer()   how far the stream is
  *      store_trace_offset()      how far a subscription is in a lane
  *      store_trace_parked()      whether its key waits in a subscription
@@ -26,6 +28,7 @@
 #include "port/store_offset.h"
 #include "port/store_outbox.h"
 #include "port/store_plan.h"
+#include "port/store_record.h"
 #include "port/store_status.h"
 
 struct trace_instant {
@@ -46,6 +49,11 @@ struct trace_plan {
 
 struct trace_plan_list {
     struct trace_plan *items; /* the newest first */
+    size_t count;
+};
+
+struct trace_id_list {
+    struct record_key *items; /* by id, in the order of bytes */
     size_t count;
 };
 
@@ -136,6 +144,11 @@ struct store_trace_ops {
                     struct trace_request *request, bool *found, struct error *err);
     bool (*events)(struct store *store, struct arena *arena, int64_t record_id, int64_t limit,
                    struct trace_event_list *list, struct error *err);
+    bool (*ids)(struct store *store, struct arena *arena, struct str from, int64_t limit,
+                struct trace_id_list *list, struct error *err);
+    bool (*foreign)(struct store *store, struct arena *arena, struct str aggregate_type,
+                    struct str aggregate_id, int64_t limit, struct trace_event_list *list,
+                    struct error *err);
     bool (*sequencer)(struct store *store, struct arena *arena, struct trace_sequencer *sequencer,
                       struct error *err);
     bool (*offset)(struct store *store, const struct offset_key *key, int64_t lane, int64_t *pos,
@@ -192,6 +205,22 @@ static inline bool MUST_CHECK store_trace_events(struct store *store, struct are
                                                  struct trace_event_list *list, struct error *err)
 {
     return store->trace->events(store, arena, record_id, limit, list, err);
+}
+
+/* Of every source. */
+static inline bool MUST_CHECK store_trace_ids(struct store *store, struct arena *arena,
+                                              struct str from, int64_t limit,
+                                              struct trace_id_list *list, struct error *err)
+{
+    return store->trace->ids(store, arena, from, limit, list, err);
+}
+
+static inline bool MUST_CHECK store_trace_foreign(struct store *store, struct arena *arena,
+                                                  struct str aggregate_type,
+                                                  struct str aggregate_id, int64_t limit,
+                                                  struct trace_event_list *list, struct error *err)
+{
+    return store->trace->foreign(store, arena, aggregate_type, aggregate_id, limit, list, err);
 }
 
 static inline bool MUST_CHECK store_trace_sequencer(struct store *store, struct arena *arena,

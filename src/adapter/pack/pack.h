@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/module.h"
+#include "port/body_packer.h"
 #include "port/byte_sink.h"
 
 enum pack { PACK_NONE, PACK_GZIP, PACK_ZSTD };
@@ -27,10 +28,15 @@ struct pack_library {
     struct module_head head;
     bool (*gzip)(struct byte_sink *below, struct byte_sink **sink, struct error *err);
     bool (*zstd)(struct byte_sink *below, struct byte_sink **sink, struct error *err);
+    bool (*body)(struct body_packer **packer, struct error *err);
 };
+
+/* For responses of the archive. Close it in any case. */
+bool body_packer_open(struct body_packer **packer, struct error *err) MUST_CHECK;
 
 /* In the module. */
 bool pack_gzip_open(struct byte_sink *below, struct byte_sink **sink, struct error *err) MUST_CHECK;
 bool pack_zstd_open(struct byte_sink *below, struct byte_sink **sink, struct error *err) MUST_CHECK;
+bool pack_body_open(struct body_packer **packer, struct error *err) MUST_CHECK;
 
 #endif

@@ -133,21 +133,22 @@ static bool trace_request(struct store *store, struct arena *arena, int64_t batc
 
 /* ---- its events ---- */
 
-static const char EVENTS[] =
-    "SELECT o.event_id, o.event_type, o.batch_id, o.version, o.schema_version, o.lane,"
-    " o.occurred_at, o.body, o.id, s.pos, s.sequenced_at FROM ing_outbox AS o {event-place}"
-    " WHERE o.record_id = :record ORDER BY o.version DESC LIMIT :limit";
+#define EVENTS_OF                                                                             \
+    "SELECT o.event_id, o.event_type, o.batch_id, o.version, o.schema_version, o.lane,"       \
+    " o.occurred_at, o.body, o.id, s.pos, s.sequenced_at FROM ing_outbox AS o {event-place} " \
+    "WHERE "
+#define NEWEST_FIRST " ORDER BY o.version DESC LIMIT :limit"
 
-static bool trace_events(struct store *store, struct arena *arena, int64_t record_id, int64_t limit,
-                         struct trace_event_list *list, struct error *err)
+static const char EVENTS[] = EVENTS_OF "o.record_id = :record" NEWEST_FIRST;
+static const char FOREIGN[] = EVENTS_OF
+    "o.aggregate_id = :id AND o.aggregate_type = :type AND o.record_id IS NULL" NEWEST_FIRST;
+
+static bool read_events(struct rows *rows, struct arena *arena, struct trace_event_list *list,
+                        struct error *err)
 {
-    struct statement *st = statement_of(store, EVENTS);
-    struct rows *rows = &st->rows;
     struct trace_event *event;
 
     *list = (struct trace_event_list){ 0 };
-    bind_i64(st, ":record", record_id);
-    bind_i64(st, ":limit", limit);
     while ((event = ROWS_NEXT(rows, arena, list)) != NULL) {
         event->event.event_id = rows_text(rows, arena);
         event->event.event_type = rows_text(rows, arena);
@@ -161,7 +162,54 @@ static bool trace_events(struct store *store, struct arena *arena, int64_t recor
         event->pos = rows_i64(rows);
         event->sequenced_us = rows_i64(rows);
     }
-    return rows_finish(rows, err) || error_wrap(err, "list events of record %" PRId64, record_id);
+    return rows_finish(rows, err);
+}
+
+static bool trace_events(struct store *store, struct arena *arena, int64_t record_id, int64_t limit,
+                         struct trace_event_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, EVENTS);
+
+    bind_i64(st, ":record", record_id);
+    bind_i64(st, ":limit", limit);
+    return read_events(&st->rows, arena, list, err) ||
+           error_wrap(err, "list events of record %" PRId64, record_id);
+}
+
+static bool trace_foreign(struct store *store, struct arena *arena, struct str aggregate_type,
+                          struct str aggregate_id, int64_t limit, struct trace_event_list *list,
+                          struct error *err)
+{
+    struct statement *st = statement_of(store, FOREIGN);
+
+    bind_text(st, ":id", aggregate_id);
+    bind_text(st, ":type", aggregate_type);
+    bind_i64(st, ":limit", limit);
+    return read_events(&st->rows, arena, list, err) ||
+           error_wrap(err, "list events of %.*s %.*s", STR_ARG(aggregate_type),
+                      STR_ARG(aggregate_id));
+}
+
+/* ---- ids ---- */
+
+static const char IDS[] = "SELECT provenance_code, endpoint_name, provider_id FROM ing_record"
+                          " WHERE provider_id >= :from ORDER BY provider_id LIMIT :limit";
+
+static bool trace_ids(struct store *store, struct arena *arena, struct str from, int64_t limit,
+                      struct trace_id_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, IDS);
+    struct record_key *key;
+
+    *list = (struct trace_id_list){ 0 };
+    bind_text(st, ":from", from);
+    bind_i64(st, ":limit", limit);
+    while ((key = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        key->source = rows_text(&st->rows, arena);
+        key->endpoint = rows_text(&st->rows, arena);
+        key->provider_id = rows_text(&st->rows, arena);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "list ids");
 }
 
 static const char SEQUENCER[] = "SELECT cursor_id, horizon_id, lease_owner, leased_until"
@@ -291,6 +339,8 @@ const struct store_trace_ops SQL_TRACE = {
     .listed = trace_listed,
     .request = trace_request,
     .events = trace_events,
+    .foreign = trace_foreign,
+    .ids = trace_ids,
     .sequencer = trace_sequencer,
     .offset = trace_offset,
     .parked = trace_parked,

@@ -273,3 +273,34 @@ TEST(an_update_says_what_it_rederived)
     CHECK(cli_has(run.out, line) || cli_has(run.talk, line), run.out.data);
     sim_stop(&sim);
 }
+
+/* Records of a list, and an update that requests them at another endpoint, whose mapping is its
+ * own. */
+TEST(an_update_after_a_changed_query_requests_each_record_once)
+{
+    const char *file = "test/data/sim-sources/generic-sync.yaml";
+    const char *store = cli_sqlite("once");
+    struct sim sim = SIM_SOURCE_START("--records", "60");
+    char line[64];
+    int64_t stored;
+    struct run run;
+
+    sim_source_apply_file(store, &sim, file, "rate.burst=1000");
+    run = RUN("patra", "harvest", "generic-sync", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    stored = sql_number(store, STORED);
+    CHECK(stored > 10, "there is something");
+    sim_source_apply_file(store, &sim, file, "endpoints.records.query.view=full");
+    run = RUN("patra", "update", "generic-sync", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    (void)snprintf(line, sizeof(line), "0 new, 0 changed, %lld unchanged", (long long)stored);
+    CHECK(cli_has(run.out, line), run.out.data);
+    run = RUN("patra", "update", "generic-sync", "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(cli_has(run.out, "nothing: no record needs to be looked at again"), run.out.data);
+    sim_source_apply_file(store, &sim, file, "endpoints.records.fields.title=$.id");
+    sim_stop(&sim);
+    run = RUN("patra", "rederive", "generic-sync", "--json", "--store", store);
+    CHECK_EQ(cli_number(run.out, "changed"), stored,
+             "a new mapping of the list still reaches them");
+}

@@ -114,6 +114,41 @@ TEST(an_update_after_a_changed_query_requests_the_records)
     contract_end();
 }
 
+static struct expr expr_of(struct store *store, struct str hash)
+{
+    struct expr expr = { 0 };
+    struct error err = { 0 };
+    bool found;
+
+    REQUIRE_OK(store_expr_get(store, contract_arena(), hash, &expr, &found, &err), err);
+    CHECK(found, "an expression that is known");
+    return expr;
+}
+
+/* Also where the store knows the expression of the new query and the new mapping: a record that has
+ * it would count as fetched by that query. */
+TEST(a_record_that_is_read_again_keeps_the_query_that_fetched_it)
+{
+    const struct planning_source before = { .query = TITLE }, after = { .query = QUERY NAME };
+    struct store *store = contract_store();
+    const char *old, *new;
+    struct plan_result result;
+    struct expr expr;
+
+    planning_apply(store, &before);
+    old = harvested_by(store);
+    put(store, "one", old);
+    planning_apply(store, &after);
+    new = harvested_by(store);
+    result = trigger(store, "update");
+    CHECK_EQ(result.rederived.changed, 1, "read by the new mapping");
+    CHECK_EQ(result.slices, 1, "and requested by the new query");
+    expr = expr_of(store, get(store, "one").expr_hash);
+    CHECK_STR(expr.query_hash, expr_of(store, str_of(old)).query_hash, "the old query");
+    CHECK_STR(expr.mapping_hash, expr_of(store, str_of(new)).mapping_hash, "the new mapping");
+    contract_end();
+}
+
 /* A record of an expression that the store does not know is requested, as before. */
 TEST(a_record_of_an_unknown_expression_is_requested)
 {
