@@ -35,7 +35,56 @@ struct prune_held {
     int64_t parked;          /* keys, of all subscriptions */
 };
 
+/* ---- rows of history, which are archived before they are removed ---- */
+
+enum retained_kind { RETAINED_BATCH, RETAINED_CURSOR_EVENT };
+
+/* As the rows hold it, and as files are called. */
+static inline struct str retained_kind_word(enum retained_kind kind)
+{
+    return kind == RETAINED_BATCH ? STR("BATCH") : STR("CURSOR_EVENT");
+}
+
+struct retained_row {
+    int64_t id;
+    int64_t run_id;  /* 0: none */
+    bool may_go;     /* else it stays, whatever its age */
+    struct str json; /* the row, as one object */
+};
+
+struct retained_page {
+    struct retained_row *items;
+    size_t count;
+    bool is_last; /* what comes after it is younger */
+};
+
+struct retained_query {
+    enum retained_kind kind;
+    int64_t before_us;
+    int64_t after_id;
+    int64_t limit;
+};
+
+struct retained_file {
+    enum retained_kind kind;
+    int64_t first_id, last_id;
+    int64_t first_run, last_run;
+    int64_t rows;
+    struct str path;
+    struct str sha256;
+    int64_t made_us;
+};
+
 struct store_prune_ops {
+    bool (*history)(struct store *store, struct arena *arena, const struct retained_query *query,
+                    struct retained_page *page, struct error *err);
+    bool (*history_remove)(struct store *store, enum retained_kind kind,
+                           const struct retained_row *rows, size_t count, struct error *err);
+    bool (*file_add)(struct store *store, const struct retained_file *file, struct error *err);
+    bool (*file_of)(struct store *store, struct arena *arena, int64_t run_id,
+                    struct retained_file *file, bool *found, struct error *err);
+    bool (*tidy)(struct store *store, int64_t before_us, int64_t limit, int64_t *removed,
+                 struct error *err);
     bool (*run)(struct store *store, struct arena *arena, int64_t before_us, int64_t *events,
                 struct error *err);
     bool (*count)(struct store *store, int64_t before_us, int64_t *events, struct error *err);
@@ -65,6 +114,53 @@ static inline bool MUST_CHECK store_prune_held(struct store *store, struct arena
                                                struct error *err)
 {
     return store->prune->held(store, arena, before_us, held, err);
+}
+
+/* Rows that were written before the instant, in order, and whether each may go:
+ *
+ *   - a batch of a task that has ended, but for the last one of its task, which says how it ended;
+ *     and only when no event refers to so old a batch any more and its response is not archived,
+ *   - an event of a cursor that a later one has made history: the value can be rebuilt without it.
+ */
+static inline bool MUST_CHECK store_prune_history(struct store *store, struct arena *arena,
+                                                  const struct retained_query *query,
+                                                  struct retained_page *page, struct error *err)
+{
+    return store->prune->history(store, arena, query, page, err);
+}
+
+/* In a transaction of its own: a few at a time, so that nobody waits. */
+static inline bool MUST_CHECK store_prune_history_remove(struct store *store,
+                                                         enum retained_kind kind,
+                                                         const struct retained_row *rows,
+                                                         size_t count, struct error *err)
+{
+    assert(store->state == STORE_IDLE);
+    return store->prune->history_remove(store, kind, rows, count, err);
+}
+
+/* One with the same first row is replaced. */
+static inline bool MUST_CHECK store_prune_file_add(struct store *store,
+                                                   const struct retained_file *file,
+                                                   struct error *err)
+{
+    return store->prune->file_add(store, file, err);
+}
+
+/* The newest file that may have batches of the run. */
+static inline bool MUST_CHECK store_prune_file_of(struct store *store, struct arena *arena,
+                                                  int64_t run_id, struct retained_file *file,
+                                                  bool *found, struct error *err)
+{
+    return store->prune->file_of(store, arena, run_id, file, found, err);
+}
+
+/* What needs no archive: ids that tasks listed which have ended before the instant, alerts that
+ * were resolved before it, silences that ended. About `limit` rows of each; 0 removed: no more. */
+static inline bool MUST_CHECK store_prune_tidy(struct store *store, int64_t before_us,
+                                               int64_t limit, int64_t *removed, struct error *err)
+{
+    return store->prune->tidy(store, before_us, limit, removed, err);
 }
 
 /* The highest id of the events that were removed; 0: none was. Those above it are all there. */

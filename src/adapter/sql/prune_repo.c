@@ -1,4 +1,5 @@
 /* Removing events that everybody has read. */
+#include "adapter/sql/history.h"
 #include "adapter/sql/session.h"
 #include "port/store_prune.h"
 
@@ -171,6 +172,11 @@ static bool prune_last(struct store *store, int64_t *id, struct error *err)
 }
 
 const struct store_prune_ops SQL_PRUNE = {
+    .history = sql_history,
+    .history_remove = sql_history_remove,
+    .file_add = sql_retained_file_add,
+    .file_of = sql_retained_file_of,
+    .tidy = sql_tidy,
     .run = prune_run,
     .count = prune_count,
     .held = prune_held,

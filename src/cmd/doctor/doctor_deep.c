@@ -1,0 +1,82 @@
+/* Whether records are what they were when they were stored. */
+#include <inttypes.h>
+
+#include "cmd/doctor/doctor.h"
+#include "core/limits.h"
+#include "data/hash.h"
+#include "data/json_canonical.h"
+#include "port/store_health.h"
+
+enum { PAGE_RECORDS = 200, NAMED_MAX = 20 };
+
+static bool has_hash(struct str bytes, struct str hash, bool *has, struct error *err)
+{
+    char hex[HASH_HEX_MAX];
+    struct hash_sum sum;
+
+    if (!hash_of(bytes, &sum, err))
+        return false;
+    hash_hex(&sum, hex);
+    *has = str_eq(str_of(hex), hash);
+    return true;
+}
+
+/* The hash is of the bytes or, for JSON without dates, of their canonical form
+ * (engine/fetch/record.h). */
+static bool is_intact(struct arena *arena, const struct health_payload *item, bool *intact,
+                      struct error *err)
+{
+    struct error unread; /* no JSON, or without a canonical form: then only the bytes count */
+    struct str canonical;
+
+    if (!has_hash(item->payload, item->content_hash, intact, err))
+        return false;
+    return *intact || !json_canonical_text(arena, item->payload, &canonical, &unread) ||
+           has_hash(canonical, item->content_hash, intact, err);
+}
+
+static void name_record(struct doctor *d, const struct health_payload *item)
+{
+    struct arena *arena = &d->session->arena;
+
+    doctor_add(
+        d, "record.content",
+        arena_printf(arena, "record %.*s of %.*s/%.*s is not what was stored: its hash differs",
+                     STR_ARG(item->provider_id), STR_ARG(item->source), STR_ARG(item->endpoint)),
+        arena_printf(arena,
+                     "Restore a backup, or have it fetched again as if it had changed: "
+                     "UPDATE ing_record_state SET content_hash = substr(content_hash, 1, 0) WHERE "
+                     "id = %" PRId64 ", then patra replay over its date",
+                     item->id));
+}
+
+bool doctor_deep(struct doctor *d, struct error *err)
+{
+    struct health_payload_list page = { 0 };
+    struct arena arena;
+    int64_t wrong = 0, after_id = 0;
+    bool ok = true;
+
+    d->checks++;
+    arena_init(&arena, BATCH_BYTES_MAX);
+    do {
+        arena_reset(&arena);
+        ok = store_health_payloads(d->session->store, &arena, after_id, PAGE_RECORDS, &page, err);
+        for (size_t i = 0; ok && i < page.count; i++) {
+            bool intact = false;
+
+            ok = is_intact(&arena, &page.items[i], &intact, err);
+            if (ok && !intact && wrong++ < NAMED_MAX)
+                name_record(d, &page.items[i]);
+            after_id = page.items[i].id;
+        }
+    } while (ok && page.count == PAGE_RECORDS);
+    if (wrong > NAMED_MAX)
+        doctor_add(d, "record.content",
+                   arena_printf(&d->session->arena,
+                                "%" PRId64 " more records are not what was stored",
+                                wrong - NAMED_MAX),
+                   STR("Restore a backup"));
+    arena_release(&arena);
+    return ok;
+}

@@ -1,0 +1,39 @@
+/* retain: takes old batches and cursor events out of the database, into files.
+ *
+ *      read rows ─▶ FILE (JSON lines, packed; there as a whole or not at all) ─▶ note it ─▶ remove
+ * the rows
+ *
+ * A death at any point loses nothing: what is not removed is archived again, in a file of the same
+ * name, or of what is left. Rows are removed RETAIN_STEP at a time, each step a transaction.
+ * Plans, slices, tasks and runs stay: coverage and cursors rest on them.
+ */
+#ifndef PATRA_ENGINE_RETAIN_RETAIN_H
+#define PATRA_ENGINE_RETAIN_RETAIN_H
+
+#include "base/instant.h"
+#include "port/byte_sink.h"
+#include "port/store_prune.h"
+
+#define RETAIN_KEEP_US (90 * US_PER_DAY) /* 004 sections 13.5 and 14.11 */
+enum { RETAIN_STEP = 200, RETAIN_PAGE = 2000, RETAIN_FILE_ROWS = 50000 };
+
+struct retain_parts {
+    struct store *store;
+    struct str folder; /* of the files; exists */
+    /* A packed file, there when it is ended. */
+    bool (*open)(struct arena *arena, struct str path, struct byte_sink **sink, struct error *err);
+    int64_t now_us;
+    int64_t keep_us;
+};
+
+struct retained_count {
+    int64_t batches;
+    int64_t cursor_events;
+    int64_t tidied; /* rows that need no archive */
+    int64_t files;
+};
+
+bool retain_run(const struct retain_parts *parts, struct retained_count *count,
+                struct error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,142 @@
+/* Retention over every store: what goes, what stays, and that a death loses nothing. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "contract.h"
+#include "engine/retain/retain.h"
+#include "rows.h"
+#include "sql.h"
+
+#define DAY (INT64_C(86400) * 1000000)
+
+static struct {
+    char text[1 << 20]; /* of all files */
+    size_t len;
+    int files;
+    bool fails; /* at the end of a file */
+} written;
+
+static bool write_text(struct byte_sink *sink, struct str bytes, struct error *err)
+{
+    (void)sink;
+    (void)err;
+    memcpy(written.text + written.len, bytes.data, bytes.len);
+    written.len += bytes.len;
+    return true;
+}
+
+static bool end_text(struct byte_sink *sink, struct error *err)
+{
+    (void)sink;
+    if (written.fails)
+        return error_set(err, ERROR_TRANSIENT, "file.write", "the disk is full");
+    written.files++;
+    return true;
+}
+
+static void close_text(struct byte_sink *sink)
+{
+    free(sink);
+}
+
+static bool open_text(struct arena *arena, struct str path, struct byte_sink **sink,
+                      struct error *err)
+{
+    (void)arena;
+    (void)err;
+    CHECK(str_starts(path, STR("/x/")) && str_ends(path, STR(".jsonl.zst")), "its name");
+    *sink = malloc(sizeof(**sink));
+    **sink = (struct byte_sink){ write_text, end_text, close_text };
+    return true;
+}
+
+static struct retained_count retain(struct store *store, bool ok)
+{
+    const struct retain_parts parts = { .store = store,
+                                        .folder = STR("/x"),
+                                        .open = open_text,
+                                        .now_us = NOW_US,
+                                        .keep_us = RETAIN_KEEP_US };
+    struct retained_count count;
+    struct error err = { 0 };
+
+    CHECK_EQ(retain_run(&parts, &count, &err), ok, "it runs");
+    if (ok && err.code != NULL)
+        test_note("%s", err.text);
+    return count;
+}
+
+static int lines(void)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < written.len; i++)
+        count += written.text[i] == '\n';
+    return count;
+}
+
+static const char EVENTS[] =
+    "INSERT INTO ing_cursor_event (provenance_code, operation_code, cursor_key,"
+    " namespace_scope_code, namespace_key, cursor_type_code, direction_code, reason_code,"
+    " prev_value, new_value, idempotent_key, expr_hash, record_remarks, created_at)"
+    " VALUES ('s', 'HARVEST', 'k', 'GLOBAL', '', 'TOKEN', 'FORWARD', '%s', %s, '%s', '%s', '',"
+    " '{}', %s)";
+
+static void add_event(const char *dsn, const char *reason, const char *prev, const char *value,
+                      int64_t age_days)
+{
+    const int64_t at_us = NOW_US - age_days * DAY;
+    char instant[80], sql[1024];
+
+    if (strncmp(dsn, "postgres", 8) == 0 || strncmp(dsn, "host", 4) == 0)
+        (void)snprintf(instant, sizeof(instant), "to_timestamp(%lld)",
+                       (long long)(at_us / 1000000));
+    else
+        (void)snprintf(instant, sizeof(instant), "%lld", (long long)at_us);
+    (void)snprintf(sql, sizeof(sql), EVENTS, reason, prev, value, value, instant);
+    contract_sql(dsn, sql);
+}
+
+TEST(old_cursor_events_become_a_file_and_the_last_stays)
+{
+    const char *dsn = contract_ready_database();
+    struct store *store = contract_open(dsn);
+    struct retained_count count;
+
+    memset(&written, 0, sizeof(written));
+    add_event(dsn, "ADVANCE", "NULL", "a", 300);
+    add_event(dsn, "ADVANCE", "'a'", "b", 200);
+    add_event(dsn, "ADVANCE", "'b'", "c", 100);
+    count = retain(store, true);
+    CHECK_EQ(count.cursor_events, 2, "the last one is the value's");
+    CHECK_EQ(lines(), 2, "in the file");
+    CHECK_EQ(sql_number(dsn, "SELECT count(*) FROM ing_cursor_event"), 1, "left");
+    CHECK_EQ(sql_number(dsn, "SELECT row_count FROM ing_retained_file"), 2, "noted");
+    CHECK(str_find(str_of(written.text), STR("\"to\":\"b\"")) < written.len, "what was in it");
+    add_event(dsn, "ADVANCE", "'c'", "d", 1);
+    count = retain(store, true);
+    CHECK_EQ(count.cursor_events, 1, "now the one before it may go");
+    count = retain(store, true);
+    CHECK_EQ(count.cursor_events, 0, "and nothing more: the rest is young");
+    store_close(store);
+    contract_end();
+}
+
+TEST(what_was_not_written_is_not_removed)
+{
+    const char *dsn = contract_ready_database();
+    struct store *store = contract_open(dsn);
+
+    memset(&written, 0, sizeof(written));
+    add_event(dsn, "ADVANCE", "NULL", "a", 300);
+    add_event(dsn, "ADVANCE", "'a'", "b", 200);
+    written.fails = true;
+    (void)retain(store, false);
+    CHECK_EQ(sql_number(dsn, "SELECT count(*) FROM ing_cursor_event"), 2, "all are there");
+    CHECK_EQ(sql_number(dsn, "SELECT count(*) FROM ing_retained_file"), 0, "no file is noted");
+    written.fails = false;
+    CHECK_EQ(retain(store, true).cursor_events, 1, "later");
+    store_close(store);
+    contract_end();
+}
