@@ -13,14 +13,26 @@
 #define PATRA_PORT_CLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
+
+/* What this host says, whatever now_us makes of it. */
+enum { CLOCK_BOOT_MAX = 40 };
+struct clock_host {
+    char boot[CLOCK_BOOT_MAX]; /* names this start of this host; "": not known */
+    int64_t up_us;             /* since then; sleep counts, and setting the calendar does not */
+    int64_t calendar_us;       /* as it is set now */
+};
 
 struct clock {
     int64_t (*now_us)(struct clock *clock);
     int64_t (*monotonic_us)(struct clock *clock);
     bool (*sleep_until_us)(struct clock *clock, int64_t monotonic_us, int wake_fd);
+    /* Both NULL: now_us is what the host says. */
+    void (*host)(struct clock *clock, struct clock_host *host);
+    void (*follow)(struct clock *clock, int64_t began_us);
 };
 
 /* The wake_fd of a sleep that nothing ends early. */
@@ -29,6 +41,22 @@ enum { CLOCK_NO_WAKE = -1 };
 static inline int64_t clock_now_us(struct clock *clock)
 {
     return clock->now_us(clock);
+}
+
+static inline void clock_host(struct clock *clock, struct clock_host *host)
+{
+    *host = (struct clock_host){ .calendar_us = clock->now_us(clock) };
+    if (clock->host != NULL)
+        clock->host(clock, host);
+}
+
+/* From now on now_us is began_us and as long as the host has been up. A host whose calendar is
+ * set ahead by less than CLOCK_STEP_MAX_US (core/clock_jump.h), or back, is followed, slowly after
+ * a small step back; one that is set further ahead is not, until this is called again. */
+static inline void clock_follow(struct clock *clock, int64_t began_us)
+{
+    if (clock->follow != NULL)
+        clock->follow(clock, began_us);
 }
 
 static inline int64_t clock_monotonic_us(struct clock *clock)

@@ -80,7 +80,9 @@ static bool sleep_until_us(struct clock *clock, int64_t until_us, int wake_fd)
 void turn_clock_init(struct turn_clock *clock, int threads, int64_t now, uint64_t seed)
 {
     REQUIRE(threads <= TURN_THREADS_MAX, "room for all threads");
-    *clock = (struct turn_clock){ .clock = { now_us, monotonic_us, sleep_until_us },
+    *clock = (struct turn_clock){ .clock = { .now_us = now_us,
+                                             .monotonic_us = monotonic_us,
+                                             .sleep_until_us = sleep_until_us },
                                   .threads = threads,
                                   .offset_us = now,
                                   .seed = seed << 20 };

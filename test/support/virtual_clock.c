@@ -45,7 +45,9 @@ static bool sleep_until_us(struct clock *clock, int64_t until_us, int wake_fd)
 
 void virtual_clock_init(struct virtual_clock *clock, int64_t now)
 {
-    clock->clock = (struct clock){ now_us, monotonic_us, sleep_until_us };
+    clock->clock = (struct clock){ .now_us = now_us,
+                                   .monotonic_us = monotonic_us,
+                                   .sleep_until_us = sleep_until_us };
     atomic_init(&clock->monotonic_us, 0);
     atomic_init(&clock->offset_us, now);
     atomic_init(&clock->slept_us, 0);

@@ -50,5 +50,7 @@ static bool sleep_until_us(struct clock *clock, int64_t until_us, int wake_fd)
 
 struct clock system_clock(void)
 {
-    return (struct clock){ now_us, monotonic_us, sleep_until_us };
+    return (struct clock){ .now_us = now_us,
+                           .monotonic_us = monotonic_us,
+                           .sleep_until_us = sleep_until_us };
 }

@@ -16,8 +16,8 @@
 #include "base/attr.h"
 #include "core/window_decision.h"
 #include "engine/plan/plan.h"
+#include "engine/schedule/memory.h"
 #include "port/store.h"
-#include "spec/source.h"
 
 struct schedule_fired {
     struct str source;
@@ -37,6 +37,7 @@ struct schedule_listener {
 struct schedule_fire_request {
     struct str owner; /* this server */
     int64_t now_us;
+    struct schedule_memory *memory;     /* kept for the next call; NULL: all is read */
     struct schedule_listener *listener; /* may be NULL */
     struct spec_cache *specs;           /* NULL: none */
     struct secret_source *secrets;      /* plan_request.secrets */
@@ -73,9 +74,6 @@ struct schedule_view_list {
     struct schedule_view *items;
     size_t count;
 };
-
-/* False when its file says that it must not be triggered. */
-bool schedule_is_enabled(const struct source *source);
 
 /* The operations of a source that have a schedule, whether it is paused or not. */
 bool schedule_view(struct store *store, struct arena *arena, const struct source *source,
