@@ -29,6 +29,8 @@ static size_t plain_len(struct str s, size_t i)
 
     if (first < 0x80)
         return first >= 0x20 && first != 0x7F && first != '"' && first != '\\' ? 1 : 0;
+    if (first == 0xC2 && i + 1 < s.len && (unsigned char)s.data[i + 1] < 0xA0)
+        return 0; /* C1: controls, too */
     for (size_t len = 2; len <= 4 && i + len <= s.len; len++) {
         if (str_is_utf8(str_slice(s, i, i + len)))
             return len;

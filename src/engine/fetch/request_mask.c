@@ -4,11 +4,8 @@
 #include <string.h>
 
 #include "base/mask.h"
-#include "base/quote.h"
+#include "data/redact.h"
 #include "data/url.h"
-
-/* Each byte of a value percent-encoded. */
-enum { ENCODED_BYTES_MAX = 3 * SECRET_BYTES_MAX };
 
 struct text {
     char *data;
@@ -25,67 +22,37 @@ static void star(struct text *text, size_t at, size_t count)
 
 /* ---- values ---- */
 
-/* Where a text was cut: at its end, or where quote_of() marks it. */
-static bool is_cut_at(const struct text *text, size_t at)
-{
-    const struct str mark = STR("... (");
+/* redact_text() for error texts, redact_body() for whole responses. */
+typedef size_t redactor(char *text, size_t len, struct str secret);
 
-    return at == text->len ||
-           (text->len - at >= mark.len && memcmp(text->data + at, mark.data, mark.len) == 0);
-}
+struct masking {
+    struct secret_source *secrets;
+    redactor *redact;
+};
 
-/* How many bytes of the value are at this place: all, the first few before a cut, or none. */
-static size_t match(const struct text *text, size_t at, struct str value)
-{
-    size_t count = 0;
-
-    while (count < value.len && at + count < text->len &&
-           text->data[at + count] == value.data[count])
-        count++;
-    if (count == value.len || (count >= REQUEST_MASK_BYTES_MIN && is_cut_at(text, at + count)))
-        return count;
-    return 0;
-}
-
-static void mask_value(struct text *text, struct str value)
-{
-    if (value.len < REQUEST_MASK_BYTES_MIN)
-        return;
-    for (size_t at = 0; at < text->len; at++) {
-        const size_t count = match(text, at, value);
-
-        if (count == 0)
-            continue;
-        star(text, at, count);
-        at += 2;
-    }
-}
-
-static void mask_forms(struct text *text, struct str value)
-{
-    /* As an error text quotes it; error texts quote no more of it. */
-    const struct quote quote = quote_of(str_slice(value, 0, QUOTE_BYTES_MAX));
-    struct arena arena;
-    struct buf encoded;
-
-    mask_value(text, value);
-    mask_value(text, str_slice(str_of(quote.text), 1, strlen(quote.text) - 1));
-    arena_init(&arena, (size_t)4 * ENCODED_BYTES_MAX);
-    buf_init(&encoded, &arena, ENCODED_BYTES_MAX);
-    url_encode(&encoded, value, URL_QUERY);
-    mask_value(text, buf_str(&encoded));
-    arena_wipe(&arena);
-    arena_release(&arena);
-}
-
-static void mask_reference(struct text *text, struct secret_source *secrets, struct str setting)
+static void mask_reference(struct text *text, const struct masking *by, struct str setting)
 {
     struct secret secret;
     struct error ignored; /* what cannot be read was not sent */
 
-    if (!secret_is_reference(setting) || !secret_get(secrets, setting, &secret, &ignored))
+    if (!secret_is_reference(setting) || !secret_get(by->secrets, setting, &secret, &ignored))
         return;
-    mask_forms(text, secret_str(&secret));
+    text->len = by->redact(text->data, text->len, secret_str(&secret));
+    secret_wipe(&secret);
+}
+
+/* A proxy that is shown its password may repeat it without the rest of its URL. */
+static void mask_proxy(struct text *text, const struct masking *by, struct str setting)
+{
+    struct secret secret, password;
+    struct error ignored;
+
+    mask_reference(text, by, setting);
+    if (!secret_is_reference(setting) || !secret_get(by->secrets, setting, &secret, &ignored))
+        return;
+    password.len = url_password(secret_str(&secret), password.bytes, sizeof(password.bytes));
+    text->len = by->redact(text->data, text->len, secret_str(&password));
+    secret_wipe(&password);
     secret_wipe(&secret);
 }
 
@@ -119,7 +86,7 @@ static void mask_words(struct text *text, bool all_long_ones)
         const bool is_shown =
             is_before(text, at, STR("Bearer ")) || is_before(text, at, STR("Basic "));
 
-        if (count >= REQUEST_MASK_BYTES_MIN &&
+        if (count >= REDACT_BYTES_MIN &&
             (is_shown || (all_long_ones && count >= REQUEST_MASK_WORD_MIN))) {
             star(text, at, count);
             at += 2;
@@ -130,29 +97,53 @@ static void mask_words(struct text *text, bool all_long_ones)
 
 /* ---- the whole ---- */
 
-static void mask_auth(struct text *text, struct secret_source *secrets,
-                      const struct spec_auth *auth)
+static void mask_auth(struct text *text, const struct masking *by, const struct spec_auth *auth)
 {
     const struct str credential[] = { auth->secret, auth->username, auth->password, auth->client_id,
                                       auth->client_secret };
 
     for (size_t i = 0; i < ARRAY_LEN(credential); i++)
-        mask_reference(text, secrets, credential[i]);
+        mask_reference(text, by, credential[i]);
+}
+
+/* Of "http.proxy: env", as libcurl reads them. */
+static const struct str proxies[] = { STR_INIT("env:http_proxy"), STR_INIT("env:https_proxy"),
+                                      STR_INIT("env:HTTPS_PROXY"), STR_INIT("env:all_proxy"),
+                                      STR_INIT("env:ALL_PROXY") };
+
+/* What the source's settings refer to. */
+static size_t mask_secrets(const struct request_mask *mask, redactor *redact, char *bytes,
+                           size_t len)
+{
+    const struct masking by = { mask->secrets, redact };
+    const struct spec *spec = mask->form->spec;
+    const struct spec_endpoint *endpoint = mask->form->endpoint;
+    struct text text = { bytes, len };
+
+    mask_auth(&text, &by, &endpoint->auth);
+    for (size_t i = 0; i < endpoint->variant_count; i++)
+        mask_auth(&text, &by, &endpoint->variants[i].auth);
+    for (size_t i = 0; i < spec->param_count; i++)
+        mask_reference(&text, &by, spec->params[i].value);
+    if (!str_eq(endpoint->http.proxy, STR("env")))
+        mask_proxy(&text, &by, endpoint->http.proxy);
+    else {
+        for (size_t i = 0; i < ARRAY_LEN(proxies); i++)
+            mask_proxy(&text, &by, proxies[i]);
+    }
+    return text.len;
+}
+
+size_t request_mask_secrets(const struct request_mask *mask, char *bytes, size_t len)
+{
+    return mask_secrets(mask, redact_body, bytes, len);
 }
 
 size_t request_mask_text(const struct request_mask *mask, char *bytes, size_t len)
 {
-    const struct spec *spec = mask->form->spec;
-    const struct spec_endpoint *endpoint = mask->form->endpoint;
-    const struct spec_auth *auth = &endpoint->auth;
-    struct text text = { bytes, len };
+    struct text text = { bytes, mask_secrets(mask, redact_text, bytes, len) };
 
-    mask_auth(&text, mask->secrets, auth);
-    for (size_t i = 0; i < endpoint->variant_count; i++)
-        mask_auth(&text, mask->secrets, &endpoint->variants[i].auth);
-    for (size_t i = 0; i < spec->param_count; i++)
-        mask_reference(&text, mask->secrets, spec->params[i].value);
-    mask_reference(&text, mask->secrets, mask->form->endpoint->http.proxy);
-    mask_words(&text, auth->type == AUTH_OAUTH2);
+    text.len = http_redact(mask->http, text.data, text.len);
+    mask_words(&text, mask->form->endpoint->auth.type == AUTH_OAUTH2);
     return mask_personal(bytes, text.len); /* last: a secret may look like an address */
 }

@@ -40,7 +40,7 @@ static const char *masked(enum auth_type type, const char *text)
     const struct request_form form = { .spec = &spec, .endpoint = &endpoint };
 
     (void)snprintf(out, sizeof(out), "%s", text);
-    out[request_mask_text(&(struct request_mask){ &form, &source }, out, strlen(out))] = '\0';
+    out[request_mask_text(&(struct request_mask){ &form, &source, NULL }, out, strlen(out))] = '\0';
     return out;
 }
 
