@@ -2,7 +2,8 @@
  *
  *      bench_consume [EVENTS]      200,000 events, 690 bytes each, 50,000 keys
  *
- *      stream     a backlog of the stream, applied by one consumer: events a second
+ *      stream     a backlog of another service's events, applied by one consumer: events a second
+ *      records    the same of records, whose events are read with their keys and become envelopes
  *      bus        the same from a bus in RAM, with the inbox: events a second
  *      latency    an event every 20 ms, publisher and consumer idle: from its commit to its row as
  *                 another session sees it
@@ -25,6 +26,7 @@
 #include "engine/consume/consumer.h"
 #include "engine/consume/projection.h"
 #include "engine/publish/publisher.h"
+#include "port/store_record.h"
 #include "postgres.h"
 #include "seconds.h"
 #include "spec/projection.h"
@@ -34,7 +36,11 @@ enum { EVENTS = 200000, KEYS = 50000, CHUNK = 1000, SAMPLES = 200, PAUSE_US = 20
 static const char FILE_TEXT[] =
     "projection: shelf\ntables:\n  item:\n"
     "    columns: { title: $.title, year: { type: integer, path: $.year } }\n"
-    "    from: [ { aggregates: [ work ] } ]\n";
+    "    from:\n      - { aggregates: [ work ] }\n"
+    "      - { aggregates: [ crossref/works ],"
+    " columns: { title: $.fields.title, year: $.fields.year } }\n";
+
+#define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 struct bench {
     struct bus bus; /* first: events as messages */
@@ -97,6 +103,45 @@ static void write_events(struct bench *b, int64_t count)
             events[i] = event_of(&b->arena, b->next++);
         must(store_begin(b->store, &err), err.text);
         must(store_outbox_add(b->store, events, (size_t)many, &added, &err), err.text);
+        must(store_commit(b->store, &err), err.text);
+    }
+}
+
+static struct record_change change_of(struct arena *arena, int64_t n)
+{
+    const struct foreign_event like = event_of(arena, n);
+    const struct str id = arena_printf(arena, "10.1000/%012" PRId64, n);
+    struct record_change change = { .record = { .version = 1,
+                                                .provider_id = id,
+                                                .content_hash = STR(HASH),
+                                                .payload = STR("{}") },
+                                    .event = like.event };
+
+    change.event.event_id = arena_printf(arena, "01890000-0001-7000-8000-%012" PRId64, n);
+    change.event.event_type = STR("RecordCreated");
+    change.event.version = 1;
+    change.event.lane = lane_of(STR("works"), id);
+    change.event.body = arena_printf(arena, "{\"contentHash\":\"" HASH "\",\"fields\":%.*s}",
+                                     STR_ARG(like.event.body));
+    return change;
+}
+
+static void write_records(struct bench *b, int64_t count)
+{
+    const struct record_context context = { .source = STR("crossref"),
+                                            .endpoint = STR("works"),
+                                            .expr_hash = STR(HASH),
+                                            .now_us = 1767225600000000 };
+    static struct record_change changes[CHUNK];
+    struct error err = { 0 };
+    bool written;
+
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        arena_reset(&b->arena);
+        for (int64_t i = 0; i < CHUNK; i++)
+            changes[i] = change_of(&b->arena, done + i);
+        must(store_begin(b->store, &err), err.text);
+        must(store_record_write(b->store, &context, changes, CHUNK, &written, &err), err.text);
         must(store_commit(b->store, &err), err.text);
     }
 }
@@ -223,9 +268,19 @@ static bool subscribe(struct bus *bus, struct str group, const struct bus_flow *
     return true;
 }
 
+static bool count_waiting(struct bus *bus, struct bus_lag *lag, struct error *err)
+{
+    (void)bus;
+    (void)err;
+    *lag = (struct bus_lag){ .is_known = false };
+    return true;
+}
+
 static void consume_bus(struct bench *b)
 {
-    static const struct bus_ops OPS = { .poll = give, .settle = settle, .subscribe = subscribe };
+    static const struct bus_ops OPS = {
+        .poll = give, .settle = settle, .subscribe = subscribe, .lag = count_waiting
+    };
     struct projection_tables tables;
     struct bus_consumer_parts parts = { .sink = b->store,
                                         .bus = &b->bus,
@@ -233,7 +288,9 @@ static void consume_bus(struct bench *b)
                                         .random = &b->random,
                                         .wake_fd = CLOCK_NO_WAKE };
     const struct bus_consumer_settings settings = { .key = { STR("patra"), STR("shelf") },
-                                                    .carrier = WIRE_ATTRIBUTES,
+                                                    .offsets = STR("bus/shelf"),
+                                                    .owner = STR("me"),
+                                                    .wire = { .carrier = WIRE_ATTRIBUTES },
                                                     .messages_max = b->projection.spec.batch_events,
                                                     .bytes_max = b->projection.spec.batch_bytes,
                                                     .is_draining = true };
@@ -351,6 +408,12 @@ static void measure(const char *dsn, int64_t events)
     from_s = now_s();
     consume(&b, b.store, true);
     (void)printf("stream    %.0f events/s\n", (double)events / (now_s() - from_s));
+    write_records(&b, events / CHUNK * CHUNK);
+    sequence(&b);
+    from_s = now_s();
+    consume(&b, b.store, true);
+    (void)printf("records   %.0f events/s\n",
+                 (double)(events / CHUNK * CHUNK) / (now_s() - from_s));
     from_s = now_s();
     consume_bus(&b);
     (void)printf("bus       %.0f events/s, with the inbox\n", (double)events / (now_s() - from_s));

@@ -170,13 +170,13 @@ static void run(struct bench *b, const char *label, int64_t from, int64_t count,
 
 static void digest(struct bench *b)
 {
-    struct lane_digest digests[OUTBOX_LANES];
+    struct bucket_digest digests[64];
     struct error err = { 0 };
     const double start_s = now_s();
     int64_t keys = 0;
 
-    must(digest_table(b->store, &b->batch, b->tables, 0, digests, &err), err.text);
-    for (int i = 0; i < OUTBOX_LANES; i++)
+    must(digest_table(b->store, &b->batch, b->tables, 0, 64, digests, &err), err.text);
+    for (int i = 0; i < 64; i++)
         keys += digests[i].keys;
     (void)printf("  %-10s %8.0f keys/s\n", "digest", (double)keys / (now_s() - start_s));
 }

@@ -12,8 +12,10 @@
 #include "port/store.h"
 
 /* `database` as in the spec, but not PROJECTION_OWN_DATABASE: env:NAME, file:PATH, or the path of a
- * SQLite file, which is made where it is missing. */
-bool sink_open(struct str database, struct secret_source *secrets, int64_t now_us,
-               struct store **sink, struct error *err) MUST_CHECK;
+ * SQLite file, which is made where it is missing. "projection.database" (L2) when it leads to
+ * `store`, under whatever name: two sessions of one consumer would wait for each other. `store` may
+ * be NULL: there is none. */
+bool sink_open(struct store *store, struct str database, struct secret_source *secrets,
+               int64_t now_us, struct store **sink, struct error *err) MUST_CHECK;
 
 #endif

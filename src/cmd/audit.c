@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "adapter/sink_open.h"
 #include "base/text.h"
 #include "cli/columns.h"
 #include "cli/output.h"
@@ -57,6 +58,7 @@ static bool audit_one(struct session *session, const struct subscription *row,
 
     if (!open_sink(session, &projection->spec, &request.sink, err))
         return error_wrap(err, "projection %.*s", STR_ARG(row->name));
+    request.offsets = request.sink;
     ok = projection_tables_open(&tables, projection, request.sink, row->spec_hash, err);
     if (ok) {
         request.tables = tables.tables;
@@ -144,7 +146,7 @@ static void write_audited(struct json_writer *w, const struct audited *audited)
     json_write_member_str(w, STR("projection"), audited->name);
     json_write_member_i64(w, STR("keys"), result->keys);
     json_write_member_i64(w, STR("behind"), result->behind);
-    json_write_member_i64(w, STR("lanesThatDiffer"), result->lanes);
+    json_write_member_i64(w, STR("bucketsThatDiffer"), result->buckets);
     json_write_member_i64(w, STR("tablesLeftOut"), result->tables_left_out);
     json_write_member_i64(w, STR("repaired"), audited->repaired);
     json_write_member_bool(w, STR("full"), result->is_full);
@@ -154,6 +156,93 @@ static void write_audited(struct json_writer *w, const struct audited *audited)
         write_difference(w, audited, &result->differences.items[i]);
     json_write_end(w);
     json_write_end(w);
+}
+
+static bool show_audited(const struct invocation *invocation, struct session *session,
+                         const struct audited *audited, struct json_writer *w, enum exit_code *code,
+                         struct error *err)
+{
+    if ((int64_t)audited->result.differences.count > audited->repaired)
+        *code = EXIT_FOUND;
+    if (!invocation_flag(invocation, "json"))
+        return print_audited(session, audited, invocation_flag(invocation, "repair"),
+                             invocation->out, err);
+    write_audited(w, audited);
+    return true;
+}
+
+/* ---- one that a bus feeds ---- */
+
+/* Its file is remembered where its tables are. */
+static bool find_fed(struct session *session, struct store *sink, struct str name,
+                     struct sink_projection *found_projection, struct error *err)
+{
+    bool found;
+
+    if (!store_sink_find(sink, &session->arena, name, found_projection, &found, err))
+        return false;
+    return found || error_set(err, ERROR_REQUEST, "projection.unknown",
+                              "%.*s has no tables in this database", STR_ARG(name));
+}
+
+static bool find_relay(struct session *session, struct str bus, struct error *err)
+{
+    struct subscription relay;
+    bool found;
+
+    if (!store_subscription_find(session->store, &session->arena, bus, &relay, &found, err))
+        return false;
+    return (found && relay.kind == SUBSCRIPTION_RELAY) ||
+           error_set(err, ERROR_REQUEST, "bus.unknown", "there is no bus %.*s", STR_ARG(bus));
+}
+
+static bool audit_fed_within(const struct invocation *invocation, struct session *session,
+                             struct store *sink, struct json_writer *w, enum exit_code *code,
+                             struct error *err)
+{
+    struct audit_request request = { .store = session->store,
+                                     .sink = sink,
+                                     .offsets = session->store,
+                                     .key = { SUBSCRIPTION_GROUP,
+                                              str_of(invocation_value(invocation, "bus")) } };
+    struct audited audited = { .name = str_of(invocation->operands[0]) };
+    struct projection_tables tables;
+    struct sink_projection stored;
+    struct projection projection;
+    bool ok;
+
+    if (!find_relay(session, request.key.subscription, err) ||
+        !find_fed(session, sink, audited.name, &stored, err) ||
+        !projection_open(&projection, stored.json, err))
+        return false;
+    audited.spec = request.spec = &projection.spec;
+    ok = projection_tables_open(&tables, &projection, sink, stored.hash, err);
+    if (ok) {
+        request.tables = tables.tables;
+        ok = audit_within(&request, &projection, &session->arena,
+                          invocation_flag(invocation, "repair"), &audited, err) &&
+             show_audited(invocation, session, &audited, w, code, err);
+    }
+    projection_close(&projection);
+    return ok;
+}
+
+static bool audit_fed(const struct invocation *invocation, struct session *session,
+                      struct json_writer *w, enum exit_code *code, struct error *err)
+{
+    const char *address = invocation_value(invocation, "sink");
+    struct store *sink;
+    bool ok;
+
+    if (address == NULL || invocation_value(invocation, "bus") == NULL ||
+        invocation->operand_count == 0)
+        return command_misused(err, "--bus, --sink and the name of a projection go together");
+    if (!sink_open(NULL, str_of(address), &session->secrets.source, clock_now_us(&session->clock),
+                   &sink, err))
+        return false;
+    ok = audit_fed_within(invocation, session, sink, w, code, err);
+    store_close(sink);
+    return ok;
 }
 
 /* ---- all of them ---- */
@@ -171,12 +260,7 @@ static bool audit_row(const struct invocation *invocation, struct session *sessi
         return error_wrap(err, "projection %.*s", STR_ARG(row->name));
     audited.spec = &projection.spec;
     ok = audit_one(session, row, &projection, repairs, &audited, err);
-    if (ok && (int64_t)audited.result.differences.count > audited.repaired)
-        *code = EXIT_FOUND;
-    if (ok && invocation_flag(invocation, "json"))
-        write_audited(w, &audited);
-    else if (ok)
-        ok = print_audited(session, &audited, repairs, invocation->out, err);
+    ok = ok && show_audited(invocation, session, &audited, w, code, err);
     projection_close(&projection);
     return ok;
 }
@@ -189,6 +273,8 @@ static bool audit_named(const struct invocation *invocation, struct session *ses
     struct subscription_list all;
     struct subscription row;
 
+    if (invocation_value(invocation, "sink") != NULL || invocation_value(invocation, "bus") != NULL)
+        return audit_fed(invocation, session, w, code, err);
     if (name.len > 0)
         return projection_find(session, name, &row, &spec, err) &&
                audit_row(invocation, session, &row, w, code, err);
@@ -232,8 +318,14 @@ const struct command COMMAND_AUDIT = {
         "without a reason), revived (a row of a deleted record). What is under way or parked is\n"
         "not a difference, and is counted. With --repair the newest event of each key that\n"
         "differs is applied again. Consumers may run meanwhile. The exit code is 1 if something\n"
-        "differs and was not repaired. See docs/projections.md.",
-    .options = { { "repair", NULL, "Apply the newest events of what differs again." },
+        "differs and was not repaired. See docs/projections.md.\n"
+        "\n"
+        "With --bus and --sink, the tables are those that patra consume --bus --sink fills: what\n"
+        "the relay has handed to the bus, and the tables do not have, was lost by the bus, or is\n"
+        "not consumed yet.",
+    .options = { { "bus", "NAME", "Of a projection that is consumed from a bus: the bus ..." },
+                 { "sink", "DSN", "... and the database of its tables." },
+                 { "repair", NULL, "Apply the newest events of what differs again." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },
     .run = cmd_audit,

@@ -7,6 +7,7 @@
 #include "cli/log_option.h"
 #include "cli/session.h"
 #include "cmd/consume_bus.h"
+#include "port/store_stream.h"
 #include "view/outbox.h"
 #include "worker/projection_sink.h"
 #include "worker/readers.h"
@@ -14,6 +15,30 @@
 
 #define LEASE_MIN_US (US_PER_SECOND / 10)
 #define LEASE_MAX_US US_PER_HOUR
+
+/* What a person would ask next. */
+static bool print_hints(const struct invocation *invocation, struct session *session,
+                        const char *only, const struct lanes_total *total, struct error *err)
+{
+    const char *space = only != NULL ? " " : "", *name = only != NULL ? only : "";
+    struct stream_status stream;
+
+    if (total->parked > 0)
+        fprintf(invocation->talk, "patra outbox parked%s%s shows which keys wait, and why\n", space,
+                name);
+    if (total->dead > 0)
+        fprintf(invocation->talk,
+                "patra outbox dead %s shows which events were given up, and why\n",
+                only != NULL ? only : "NAME");
+    if (!store_stream_status(session->store, &session->arena, &stream, err))
+        return false;
+    if (stream.waiting > 0)
+        fprintf(invocation->talk,
+                "%" PRId64 " events are not published yet: patra publish --once, or patra serve, "
+                "does that\n",
+                stream.waiting);
+    return true;
+}
 
 static bool drain(const struct invocation *invocation, struct session *session,
                   const struct readers_settings *settings, struct error *err)
@@ -29,7 +54,7 @@ static bool drain(const struct invocation *invocation, struct session *session,
             total.delivered,
             took_us > 0 ? (int64_t)((double)total.delivered * US_PER_SECOND / (double)took_us) : 0,
             total.parked, total.dead);
-    return ok;
+    return ok && print_hints(invocation, session, settings->only, &total, err);
 }
 
 static bool run(struct session *session, const struct readers_settings *settings, struct error *err)
@@ -72,6 +97,7 @@ static bool consume(const struct invocation *invocation, struct session *session
     if (!read_lease(invocation, &parts.lease_us, err) ||
         !log_option_read(&log, invocation, &session->clock, err) || !stop_open(&stop, err))
         return false;
+    stop_watch_store(&stop, session->store, &log);
     settings.log = &log;
     settings.stop = &stop;
     ok = invocation_flag(invocation, "once") ? drain(invocation, session, &settings, err)

@@ -12,6 +12,7 @@
 #include "cli/who.h"
 #include "cmd/bus/bus.h"
 #include "engine/consume/bus_consumer.h"
+#include "engine/consume/bus_reset.h"
 #include "engine/consume/projection.h"
 #include "port/bus_parts.h"
 #include "port/store_sink.h"
@@ -31,6 +32,7 @@ struct work {
     struct random_source random;
     struct system_secrets secrets;
     struct bus_spec bus_spec;
+    struct wire_settings wire;
     struct bus *bus;
     struct projection projection;
     struct projection_text text;
@@ -66,7 +68,7 @@ static bool open_bus(struct work *w, struct error *err)
                                      .secrets = &w->secrets.source,
                                      .clock = &w->clock };
 
-    if (!bus_open(&parts, &w->bus, err))
+    if (!relay_bus_wire(&w->bus_spec, &w->wire, err) || !bus_open(&parts, &w->bus, err))
         return false;
     return (w->bus->capabilities & BUS_READ) != 0 ||
            error_set(err, ERROR_REQUEST, "bus.read", "%.*s cannot be read from",
@@ -86,7 +88,7 @@ static bool set_up(struct work *w, struct error *err)
                                          .now_us = now_us };
     struct sink_plan plan;
 
-    if (!sink_open(str_of(sink), &w->secrets.source, now_us, &w->sink, err))
+    if (!sink_open(NULL, str_of(sink), &w->secrets.source, now_us, &w->sink, err))
         return false;
     if (!store_sink_set_up(w->sink, &w->arena, &request, &plan, err)) {
         for (size_t i = 0; i < plan.count; i++) {
@@ -101,10 +103,23 @@ static bool set_up(struct work *w, struct error *err)
 
 /* ---- from start to end ---- */
 
+static void print_total(const struct work *w, const struct bus_consumer_total *total,
+                        int64_t took_us)
+{
+    fprintf(w->invocation->out,
+            "%" PRId64 " events applied (%" PRId64 "/s), %" PRId64 " repeated, %" PRId64
+            " dead letters\n",
+            total->applied,
+            took_us > 0 ? (int64_t)((double)total->applied * US_PER_SECOND / (double)took_us) : 0,
+            total->repeated, total->dead);
+}
+
 static bool consume(struct work *w, struct log *log, struct stop *stop, struct error *err)
 {
     const struct projection_spec *spec = &w->projection.spec;
+    const int64_t began_us = clock_monotonic_us(&w->clock);
     const bool once = invocation_flag(w->invocation, "once");
+    char owner[WHO_PROCESS_MAX];
     const struct bus_consumer_parts parts = { .sink = w->sink,
                                               .bus = w->bus,
                                               .clock = &w->clock,
@@ -112,20 +127,25 @@ static bool consume(struct work *w, struct log *log, struct stop *stop, struct e
                                               .log = log,
                                               .wake_fd = stop->fd,
                                               .target = projection_target(&w->tables) };
-    const struct bus_consumer_settings settings = { .key = { SUBSCRIPTION_GROUP, spec->name },
-                                                    .carrier = relay_bus_carrier(w->bus_spec.type),
-                                                    .messages_max = w->bus_spec.read.messages,
-                                                    .bytes_max = w->bus_spec.read.bytes,
-                                                    .attempts_max = spec->attempts_max,
-                                                    .poll_us = POLL_US,
-                                                    .is_draining = once };
+    struct bus_consumer_settings settings = { .key = { SUBSCRIPTION_GROUP, spec->name },
+                                              .wire = w->wire,
+                                              .messages_max = w->bus_spec.read.messages,
+                                              .bytes_max = w->bus_spec.read.bytes,
+                                              .attempts_max = spec->attempts_max,
+                                              .poll_us = POLL_US,
+                                              .is_draining = once };
     struct bus_consumer_total total;
-    const bool ok = bus_consumer_run(&parts, &settings, &total, err);
+    bool ok;
 
-    fprintf(w->invocation->out,
-            "%" PRId64 " events applied, %" PRId64 " repeated, %" PRId64 " dead letters\n",
-            total.applied, total.repeated, total.dead);
-    return ok;
+    who_process(owner, random_source_u64(&w->random), "consumer");
+    settings.owner = str_of(owner);
+    settings.offsets = bus_offset_name(&w->arena, w->bus_spec.name, spec->name);
+    if (w->arena.failed)
+        return arena_error(&w->arena, err);
+    ok = bus_consumer_run(&parts, &settings, &total, err);
+    print_total(w, &total, clock_monotonic_us(&w->clock) - began_us);
+    return ok || error_wrap(err, "consume %.*s from bus %.*s", STR_ARG(spec->name),
+                            STR_ARG(w->bus_spec.name));
 }
 
 static bool run(struct work *w, struct error *err)

@@ -7,20 +7,9 @@
 #include "cli/who.h"
 #include "cmd/outbox.h"
 #include "cmd/subscription_home.h"
-#include "engine/lanes/give_up.h"
-#include "port/store_rate.h"
 #include "view/outbox.h"
 
-enum { LIMIT = 100, LIMIT_MAX = 10000, TRIES = 5 };
-
-static bool check(const struct invocation *invocation, struct session *session, int64_t *now_us,
-                  struct error *err)
-{
-    const struct view_reader reader = session_reader(session);
-
-    return view_subscription_check(&reader, str_of(invocation->operands[0]), err) &&
-           store_clock(session->store, clock_now_us(&session->clock), now_us, err);
-}
+enum { LIMIT = 100, LIMIT_MAX = 10000 };
 
 /* ---- parked ---- */
 
@@ -80,7 +69,7 @@ static bool read_one(struct session *session, const char *name, int64_t limit,
 
     if (parked == NULL)
         return arena_error(&session->arena, err);
-    ok = subscription_home_open(session, name, &home, err) &&
+    ok = command_home_open(session, name, &home, err) &&
          store_parked_list(home.store, &session->arena,
                            &(struct parked_query){ .key = home.key, .limit = limit }, &parked->keys,
                            err);
@@ -139,16 +128,10 @@ static bool retry_some(const struct invocation *invocation, const struct subscri
                        struct error *err)
 {
     const bool all = invocation_flag(invocation, "all");
-    struct parked_query query = { .key = home->key };
     int64_t count;
 
-    if (!all)
-        query.aggregate_id = str_of(invocation->operands[1]);
-    if (!store_parked_retry(home->store, &query, home->now_us, &count, err))
+    if (!act_parked_retry(home, all ? STR("") : str_of(invocation->operands[1]), &count, err))
         return false;
-    if (count == 0 && !all)
-        return error_set(err, ERROR_REQUEST, "parked.unknown", "no key %s of %s is parked",
-                         invocation->operands[1], invocation->operands[0]);
     fprintf(invocation->out, "%" PRId64 " key%s will be tried now\n", count, count == 1 ? "" : "s");
     return true;
 }
@@ -162,7 +145,7 @@ static bool retry(const struct invocation *invocation, struct session *session,
     (void)code;
     if (invocation_flag(invocation, "all") == (invocation->operand_count > 1))
         return command_misused(err, "name one KEY, or --all");
-    ok = subscription_home_open(session, invocation->operands[0], &home, err) &&
+    ok = command_home_open(session, invocation->operands[0], &home, err) &&
          retry_some(invocation, &home, err);
     subscription_home_close(&home);
     return ok;
@@ -191,30 +174,13 @@ const struct command OUTBOX_RETRY = {
 static bool skip_key(const struct invocation *invocation, struct session *session,
                      const struct subscription_home *home, struct error *err)
 {
-    const char *note = invocation_value(invocation, "reason");
-    struct give_up request = { .store = home->store,
-                               .stream = home->stream,
-                               .key = home->key,
-                               .aggregate_id = str_of(invocation->operands[1]),
-                               .now_us = home->now_us };
-    struct given_up given = { 0 };
-    bool ok = false;
+    const struct act_skip request = { .key = str_of(invocation->operands[1]),
+                                      .who = who_am_i(&session->arena),
+                                      .note = str_of(invocation_value(invocation, "reason")) };
+    struct given_up given;
 
-    request.reason =
-        arena_printf(&session->arena, "skipped by %.*s%s%s", STR_ARG(who_am_i(&session->arena)),
-                     note != NULL ? ": " : "", note != NULL ? note : "");
-    if (session->arena.failed)
-        return arena_error(&session->arena, err);
-    for (int i = 0; i < TRIES && !ok; i++) {
-        ok = give_up(&request, &given, err);
-        if (!ok && err->level != ERROR_TRANSIENT)
-            return false;
-    }
-    if (!ok)
+    if (!act_parked_skip(home, &session->arena, &request, &given, err))
         return false;
-    if (given.keys == 0)
-        return error_set(err, ERROR_REQUEST, "parked.unknown", "no key %s of %s is parked",
-                         invocation->operands[1], invocation->operands[0]);
     fprintf(invocation->out,
             "%s: %" PRId64 " event%s given up and kept as dead letters; later ones are delivered\n",
             invocation->operands[1], given.events, given.events == 1 ? "" : "s");
@@ -225,7 +191,7 @@ static bool skip(const struct invocation *invocation, struct session *session, e
                  struct error *err)
 {
     struct subscription_home home = { 0 };
-    const bool ok = subscription_home_open(session, invocation->operands[0], &home, err) &&
+    const bool ok = command_home_open(session, invocation->operands[0], &home, err) &&
                     skip_key(invocation, session, &home, err);
 
     (void)code;
@@ -254,35 +220,29 @@ const struct command OUTBOX_SKIP = {
 
 /* ---- pause and resume ---- */
 
-static bool set_state(const struct invocation *invocation, struct session *session,
-                      enum subscription_state state, struct str reason, struct error *err)
+static bool hold(const struct invocation *invocation, struct session *session, bool is_paused,
+                 struct str note, struct error *err)
 {
-    struct subscription_change change = { .name = str_of(invocation->operands[0]),
-                                          .state = state,
-                                          .reason = reason };
+    const struct view_reader reader = session_reader(session);
+    const struct act_hold request = { .name = str_of(invocation->operands[0]),
+                                      .is_paused = is_paused,
+                                      .who = who_am_i(&session->arena),
+                                      .note = note };
     bool changed;
 
-    if (!check(invocation, session, &change.now_us, err) ||
-        !store_subscription_set_state(session->store, &change, &changed, err))
+    if (!act_subscription_hold(&reader, &request, &changed, err))
         return false;
     fprintf(invocation->out, "%s: %s%s\n", invocation->operands[0],
-            changed ? "" : (state == SUBSCRIPTION_ACTIVE ? "was not " : "already "),
-            state == SUBSCRIPTION_ACTIVE ? (changed ? "resumed" : "paused") : "paused");
+            changed ? "" : (is_paused ? "already " : "was not "),
+            !is_paused && changed ? "resumed" : "paused");
     return true;
 }
 
 static bool pause_one(const struct invocation *invocation, struct session *session,
                       enum exit_code *code, struct error *err)
 {
-    const char *note = invocation_value(invocation, "reason");
-    const struct str reason =
-        arena_printf(&session->arena, "paused by %.*s%s%s", STR_ARG(who_am_i(&session->arena)),
-                     note != NULL ? ": " : "", note != NULL ? note : "");
-
     (void)code;
-    if (session->arena.failed)
-        return arena_error(&session->arena, err);
-    return set_state(invocation, session, SUBSCRIPTION_PAUSED, reason, err);
+    return hold(invocation, session, true, str_of(invocation_value(invocation, "reason")), err);
 }
 
 static enum exit_code cmd_pause(const struct invocation *invocation)
@@ -307,7 +267,7 @@ static bool resume_one(const struct invocation *invocation, struct session *sess
                        enum exit_code *code, struct error *err)
 {
     (void)code;
-    return set_state(invocation, session, SUBSCRIPTION_ACTIVE, STR(""), err);
+    return hold(invocation, session, false, STR(""), err);
 }
 
 static enum exit_code cmd_resume(const struct invocation *invocation)

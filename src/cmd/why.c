@@ -7,9 +7,9 @@
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "cli/session.h"
-#include "cmd/projection/projection.h"
 #include "data/json.h"
 #include "view/why.h"
+#include "worker/session_sinks.h"
 
 struct page {
     const struct view_why *why;
@@ -44,8 +44,12 @@ static void print_verdict(const struct page *page)
     for (size_t i = 0; i < why->findings.count; i++) {
         const struct why_finding *finding = &why->findings.items[i];
 
-        fprintf(page->out, "\n%s %.*s: %.*s\n", i == 0 ? "first missing at" : "also missing at",
-                STR_ARG(why_step_name(finding->step)), STR_ARG(finding->text));
+        if (finding->step == WHY_ID)
+            fprintf(page->out, "\n%s: %.*s\n", i == 0 ? "perhaps another is meant" : "see also",
+                    STR_ARG(finding->text));
+        else
+            fprintf(page->out, "\n%s %.*s: %.*s\n", i == 0 ? "first missing at" : "also missing at",
+                    STR_ARG(why_step_name(finding->step)), STR_ARG(finding->text));
         if (finding->command.len > 0)
             fprintf(page->out, "    %.*s\n", STR_ARG(finding->command));
     }
@@ -57,7 +61,7 @@ static void print_record(const struct page *page)
 {
     const struct stored_record *record = &page->why->record;
 
-    if (!page->why->has_record)
+    if (!page->why->has_record || page->why->is_foreign)
         return;
     fprintf(page->out, "\nrecord\n");
     if (record->has_updated)
@@ -291,22 +295,11 @@ static bool print_page(const struct page *page, struct error *err)
            print_deliveries(page, err);
 }
 
-struct command_sinks {
-    struct view_sinks sinks; /* first */
-    struct session *session;
-};
-
-static bool open_sink(struct view_sinks *sinks, const struct projection_spec *spec,
-                      struct store **sink, struct error *err)
-{
-    return projection_sink_open(((struct command_sinks *)sinks)->session, spec, sink, err);
-}
-
 static bool why(const struct invocation *invocation, struct session *session, enum exit_code *code,
                 struct error *err)
 {
     const struct view_reader reader = session_reader(session);
-    struct command_sinks sinks = { { open_sink }, session };
+    struct session_sinks sinks = session_sinks(session);
     struct view_why_query query = {
         .sinks = &sinks.sinks,
         .key = { .source = str_of(invocation->operands[0]),
@@ -344,6 +337,7 @@ const struct command COMMAND_WHY = {
         "date, the requests that brought it, its versions and what changed with each, its\n"
         "quarantine and signals, its place in the stream, and each subscription. Where something\n"
         "is missing it names the first step at which that is so, and the command that heals it.\n"
+        "SOURCE may also be the type of another service's aggregates, whose events are imported.\n"
         "The date of a record that was never stored is not known; --date gives it. The exit code\n"
         "is 1 if something is missing. See docs/operate.md.",
     .options = { { "endpoint", "ENDPOINT", "Of this endpoint, where several have the id." },

@@ -152,6 +152,7 @@ struct store_offset_ops {
                    struct offset_state_list *list, struct error *err);
     bool (*hold)(struct store *store, const struct offset_key *key, int64_t lane,
                  struct error *err);
+    bool (*hold_all)(struct store *store, const struct offset_key *key, struct error *err);
     bool (*readers)(struct store *store, struct arena *arena, const struct offset_key *key,
                     struct reader_state_list *list, struct error *err);
 };
@@ -228,6 +229,17 @@ static inline bool MUST_CHECK store_offset_hold(struct store *store, const struc
 {
     assert(store->state == STORE_WRITING);
     return store->offset->hold(store, key, lane, err);
+}
+
+/* The same for all lanes of the subscription at once, and not for long: an owner that is within a
+ * transaction is waited for half a second only (on SQLite there is nobody: the transaction is the
+ * only one that writes). L1 "store.busy": give up the transaction, so that the owners of the lanes
+ * that were held go on, and try again. */
+static inline bool MUST_CHECK store_offset_hold_all(struct store *store,
+                                                    const struct offset_key *key, struct error *err)
+{
+    assert(store->state == STORE_WRITING);
+    return store->offset->hold_all(store, key, err);
 }
 
 static inline bool MUST_CHECK store_offset_states(struct store *store, struct arena *arena,

@@ -109,6 +109,8 @@ struct store_parked_ops {
                  struct parked_list *list, struct error *err);
     bool (*count)(struct store *store, const struct offset_key *key, int64_t *count,
                   struct error *err);
+    bool (*behind)(struct store *store, const struct offset_key *key, int64_t *versions,
+                   struct error *err);
     bool (*put)(struct store *store, const struct offset_key *key, const struct parked *parked,
                 struct error *err);
     bool (*pass)(struct store *store, const struct offset_key *key,
@@ -146,6 +148,13 @@ static inline bool MUST_CHECK store_parked_count(struct store *store, const stru
                                                  int64_t *count, struct error *err)
 {
     return store->parked->count(store, key, count, err);
+}
+
+/* By how many versions the parked key that waits for most of them is behind. */
+static inline bool MUST_CHECK store_parked_behind(struct store *store, const struct offset_key *key,
+                                                  int64_t *versions, struct error *err)
+{
+    return store->parked->behind(store, key, versions, err);
 }
 
 /* A key that is parked already stays as it is, but for head and seen, which then hold both. */

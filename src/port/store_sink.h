@@ -14,7 +14,8 @@
  *      store_sink_write()     applies rows
  *      store_sink_inbox()     remembers events, and returns which of them are new
  *      store_sink_row()       one key: which version is there?
- *      store_sink_scan()      keys and versions in order, a page at a time
+ *      store_sink_digest()    keys and versions, as a number per bucket (port/key_digest.h)
+ *      store_sink_pick()      those of some buckets
  *      store_sink_forget()    a key that the table should not know
  *
  *      store_sink_copy()      empty copies beside the live tables, "NAME__new"
@@ -45,6 +46,7 @@
 
 #include "core/limits.h"
 #include "core/projection_spec.h"
+#include "port/key_digest.h"
 #include "port/store_offset.h"
 
 /* ---- tables ---- */
@@ -165,28 +167,6 @@ struct sink_inbox {
     int64_t now_us;
 };
 
-struct sink_key {
-    struct str aggregate_type;
-    struct str aggregate_id;
-};
-
-struct sink_seen { /* what a table has of a key */
-    struct sink_key key;
-    int64_t version;
-    bool is_gone; /* no row, or one that is marked: it was deleted, or a filter keeps it out */
-};
-
-struct sink_page {
-    struct sink_seen *items; /* by aggregate type and id, by bytes */
-    size_t count;
-};
-
-struct sink_scan {
-    size_t table;
-    struct sink_key after; /* both empty: from the first */
-    int64_t limit;
-};
-
 struct store_sink_ops {
     bool (*plan)(struct store *sink, struct arena *arena, const struct projection_spec *spec,
                  struct sink_plan *plan, struct error *err);
@@ -209,8 +189,12 @@ struct store_sink_ops {
                         int64_t *removed, struct error *err);
     bool (*row)(struct store *sink, const struct sink_tables *tables, size_t table,
                 const struct sink_key *key, struct sink_seen *seen, bool *found, struct error *err);
-    bool (*scan)(struct store *sink, struct arena *arena, const struct sink_tables *tables,
-                 const struct sink_scan *scan, struct sink_page *page, struct error *err);
+    bool (*digest)(struct store *sink, struct arena *arena, const struct sink_tables *tables,
+                   size_t table, const struct key_buckets *buckets, struct key_digest_list *list,
+                   struct error *err);
+    bool (*pick)(struct store *sink, struct arena *arena, const struct sink_tables *tables,
+                 size_t table, const struct key_pick *pick, struct sink_seen_list *list,
+                 struct error *err);
     bool (*forget)(struct store *sink, const struct sink_tables *tables, size_t table,
                    const struct sink_key *key, struct error *err);
     bool (*copy)(struct store *sink, struct arena *arena, const struct projection_spec *spec,
@@ -318,15 +302,22 @@ static inline bool MUST_CHECK store_sink_row(struct store *sink, const struct si
     return sink->sink->row(sink, tables, table, key, seen, found, err);
 }
 
-/* The keys after scan->after, up to the limit; fewer than that: these are the last. Rows and keys
- * without a row are one order. A key changes lanes never (core/lane.h), so digests by lane are made
- * by who reads (engine/project/digest.h). */
-static inline bool MUST_CHECK store_sink_scan(struct store *sink, struct arena *arena,
-                                              const struct sink_tables *tables,
-                                              const struct sink_scan *scan, struct sink_page *page,
-                                              struct error *err)
+/* Digests of the rows of a table and its keys without a row, made by the database in one pass. */
+static inline bool MUST_CHECK store_sink_digest(struct store *sink, struct arena *arena,
+                                                const struct sink_tables *tables, size_t table,
+                                                const struct key_buckets *buckets,
+                                                struct key_digest_list *list, struct error *err)
 {
-    return sink->sink->scan(sink, arena, tables, scan, page, err);
+    return sink->sink->digest(sink, arena, tables, table, buckets, list, err);
+}
+
+/* The states of some buckets, in one pass. */
+static inline bool MUST_CHECK store_sink_pick(struct store *sink, struct arena *arena,
+                                              const struct sink_tables *tables, size_t table,
+                                              const struct key_pick *pick,
+                                              struct sink_seen_list *list, struct error *err)
+{
+    return sink->sink->pick(sink, arena, tables, table, pick, list, err);
 }
 
 /* Removes the row of a key, its children and what is remembered of it, whatever the version: the

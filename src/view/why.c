@@ -9,10 +9,16 @@
 struct str why_step_name(enum why_step step)
 {
     static const char *const names[] = {
-        [WHY_SOURCE] = "source",         [WHY_PLAN] = "plan",
-        [WHY_WINDOW] = "window",         [WHY_REQUEST] = "request",
-        [WHY_QUARANTINE] = "quarantine", [WHY_RECORD] = "record",
-        [WHY_STREAM] = "stream",         [WHY_SUBSCRIPTION] = "subscription",
+        [WHY_ID] = "id",
+        [WHY_SOURCE] = "source",
+        [WHY_IMPORT] = "import",
+        [WHY_PLAN] = "plan",
+        [WHY_WINDOW] = "window",
+        [WHY_REQUEST] = "request",
+        [WHY_QUARANTINE] = "quarantine",
+        [WHY_RECORD] = "record",
+        [WHY_STREAM] = "stream",
+        [WHY_SUBSCRIPTION] = "subscription",
         [WHY_PROJECTION] = "projection",
     };
 
@@ -68,6 +74,14 @@ static bool read_id(const struct view_reader *reader, struct view_why *why, stru
                               WHY_ROWS_MAX, &why->listed, err);
 }
 
+/* What else the id may be of, where there is no record of it. */
+static bool read_others(const struct view_reader *reader, struct view_why *why, struct error *err)
+{
+    const bool is_source = why->source.is_in_force || why->source.was_in_force;
+
+    return why_alike_read(reader, why, err) && (is_source || why_foreign_read(reader, why, err));
+}
+
 static void see_date(struct view_why *why, const struct view_why_query *query)
 {
     why->has_date = why->has_record ? why->record.has_updated : query->has_date;
@@ -79,11 +93,15 @@ static void see_date(struct view_why *why, const struct view_why_query *query)
 static bool gather(const struct view_reader *reader, const struct view_why_query *query,
                    struct view_why *why, struct error *err)
 {
-    if (!why_source_read(reader, why, err) || !read_id(reader, why, err))
+    if (!why_source_read(reader, why, err) || !read_id(reader, why, err) ||
+        (!why->has_record && !read_others(reader, why, err)))
         return false;
-    why->aggregate_type = record_event_aggregate(
-        reader->arena,
-        &(struct record_context){ .source = why->key.source, .endpoint = why->key.endpoint });
+    why->aggregate_type =
+        why->is_foreign
+            ? why->key.source
+            : record_event_aggregate(reader->arena,
+                                     &(struct record_context){ .source = why->key.source,
+                                                               .endpoint = why->key.endpoint });
     if (why->aggregate_type.data == NULL)
         return arena_error(reader->arena, err);
     see_date(why, query);

@@ -11,6 +11,9 @@
  * quarantine, signals, tasks that have listed it. Otherwise by its date: is there a window that
  * holds it, and what became of that? The date of a record that was never stored is not known; the
  * caller may give it.
+ *
+ * Where there is no source of the name, it may be the type of another service's aggregates, whose
+ * events come from a foreign outbox: import ▶ stream ▶ subscription ▶ projection.
  */
 #ifndef PATRA_VIEW_WHY_H
 #define PATRA_VIEW_WHY_H
@@ -26,7 +29,9 @@
 #include "view/trouble.h"
 
 enum why_step {
+    WHY_ID,
     WHY_SOURCE,
+    WHY_IMPORT,
     WHY_PLAN,
     WHY_WINDOW,
     WHY_REQUEST,
@@ -46,7 +51,7 @@ struct why_finding {
 };
 
 struct why_finding_list {
-    struct why_finding *items; /* in the order of the steps */
+    struct why_finding *items; /* in the order of the steps; hints at other ids last */
     size_t count;
 };
 
@@ -70,6 +75,27 @@ struct why_source {
     struct why_operation *operations; /* those of the record's endpoint */
     size_t operation_count;
     struct pause_list pauses;
+};
+
+struct why_alike_list { /* records with the same id but for case, of any source */
+    struct record_key *items;
+    size_t count;
+};
+
+/* ---- foreign outboxes ---- */
+
+struct why_import { /* whose aggregates may be of this type */
+    struct subscription subscription;
+    bool is_named;    /* they are: the type begins with its prefix */
+    int64_t readers;  /* that are alive */
+    struct str error; /* of the first that cannot go on; empty: none */
+    bool is_parked;   /* a row of the aggregate was refused */
+    struct trace_parked parked;
+};
+
+struct why_import_list {
+    struct why_import *items; /* by name */
+    size_t count;
 };
 
 /* ---- its windows ---- */
@@ -171,6 +197,8 @@ struct why_delivery {
     struct subscription subscription; /* a relay or a projection */
     struct str unreachable;           /* why the database of its tables is; empty: it is not */
     struct why_row_list rows;         /* of a projection, in its tables */
+    bool is_rebuilding;               /* its tables: copies are being filled, or were left so */
+    int64_t rebuilt_us;               /* when something was last done for that */
     enum why_delivery_state state;    /* of the newest event */
     int64_t behind;                   /* WAITING: events of its lane up to this one */
     int64_t readers;                  /* that are alive */
@@ -206,7 +234,12 @@ struct view_why {
     struct plan_progress taken; /* of the plan that took the newest signal, if one did */
     struct quarantined_list quarantine;
 
+    struct why_alike_list alike;    /* where there is no record of exactly this id */
+    struct why_import_list imports; /* where there is no source of this name */
+
     bool has_record;
+    bool is_foreign; /* an aggregate of another service, whose type stands for a source: of
+                        `record`, only the version counts */
     struct stored_record record;
     struct why_version_list versions;
     bool is_older_kept; /* a later look brought an older state, or none, and changed nothing */

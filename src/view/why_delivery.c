@@ -58,18 +58,20 @@ static bool read_projection(const struct view_reader *reader, struct view_sinks 
 
 /* ---- how far it is ---- */
 
-static void see_readers(const struct reader_state_list *readers, int64_t now_us,
-                        struct why_delivery *delivery)
+int64_t why_alive(const struct reader_state_list *readers, int64_t now_us, struct str *error)
 {
+    int64_t alive = 0;
+
     for (size_t i = 0; i < readers->count; i++) {
         const struct reader_state *reader = &readers->items[i];
 
         if (reader->alive_until_us < now_us)
             continue;
-        delivery->readers++;
-        if (delivery->error.len == 0)
-            delivery->error = reader->error;
+        alive++;
+        if (error->len == 0)
+            *error = reader->error;
     }
+    return alive;
 }
 
 /* The letter of the newest event, unless it was delivered again since: `back_us` is when the
@@ -164,7 +166,7 @@ static bool judge_home(const struct view_reader *reader, const struct view_why *
     }
     if (!store_offset_readers(home->store, reader->arena, &home->key, &readers, err))
         return false;
-    see_readers(&readers, why->now_us, delivery);
+    delivery->readers = why_alive(&readers, why->now_us, &delivery->error);
     return judge_place(reader, why, home, delivery, err) &&
            (home->projection == NULL ||
             why_projection_rows(reader, why, home->store, home->projection, delivery, err));

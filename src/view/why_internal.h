@@ -20,6 +20,16 @@ bool why_versions_read(const struct view_reader *reader, struct view_why *why,
 bool why_deliveries_read(const struct view_reader *reader, struct view_sinks *sinks,
                          struct view_why *why, struct error *err) MUST_CHECK;
 
+/* Ids like this one, in the whole store. */
+bool why_alike_read(const struct view_reader *reader, struct view_why *why,
+                    struct error *err) MUST_CHECK;
+/* Whether it is an aggregate of another service. */
+bool why_foreign_read(const struct view_reader *reader, struct view_why *why,
+                      struct error *err) MUST_CHECK;
+
+/* How many of these are alive; *error is that of the first that has one. */
+int64_t why_alive(const struct reader_state_list *readers, int64_t now_us, struct str *error);
+
 /* The event of the newest version; NULL where it is gone. */
 const struct trace_event *why_newest_event(const struct view_why *why);
 
@@ -38,6 +48,10 @@ bool why_projection_rows(const struct view_reader *reader, const struct view_why
 /* The findings of all steps. */
 bool why_judge(struct view_why *why, struct arena *arena, struct error *err) MUST_CHECK;
 bool why_judge_deliveries(struct view_why *why, struct arena *arena, struct error *err) MUST_CHECK;
+bool why_judge_imports(struct view_why *why, struct arena *arena, struct error *err) MUST_CHECK;
+/* The id in another case, or of another source. */
+bool why_judge_case(struct view_why *why, struct arena *arena, struct error *err) MUST_CHECK;
+bool why_judge_others(struct view_why *why, struct arena *arena, struct error *err) MUST_CHECK;
 
 /* False when the arena is full, also where the finding's own texts did not fit. */
 bool why_find(struct view_why *why, struct arena *arena, const struct why_finding *finding,

@@ -217,6 +217,10 @@ static void write_record(struct json_writer *w, const struct view_why *why)
     json_write_member_instant(w, STR("checkedAt"), record->checked_us);
     json_write_member_bool(w, STR("olderKept"), why->is_older_kept);
     json_write_end(w);
+}
+
+static void write_versions(struct json_writer *w, const struct view_why *why)
+{
     json_write_name(w, STR("versions"));
     json_write_array(w);
     for (size_t i = 0; i < why->versions.count; i++)
@@ -267,8 +271,10 @@ static void write_delivery(struct json_writer *w, const struct why_delivery *del
         json_write_member_str(w, STR("error"), delivery->letter.reason);
     if (delivery->unreachable.len > 0)
         json_write_member_str(w, STR("error"), delivery->unreachable);
-    if (subscription->kind == SUBSCRIPTION_PROJECTION)
+    if (subscription->kind == SUBSCRIPTION_PROJECTION) {
+        json_write_member_bool(w, STR("rebuilding"), delivery->is_rebuilding);
         write_rows(w, &delivery->rows);
+    }
     json_write_end(w);
 }
 
@@ -303,8 +309,11 @@ void view_why_write(struct json_writer *w, const struct view_why *why)
     write_listed(w, why);
     write_signals(w, why);
     write_quarantine(w, why);
+    json_write_member_bool(w, STR("foreign"), why->is_foreign);
     if (why->has_record) {
-        write_record(w, why);
+        if (!why->is_foreign)
+            write_record(w, why);
+        write_versions(w, why);
         write_stream(w, why);
     }
     json_write_end(w);

@@ -240,8 +240,9 @@ static bool judge_ended(struct view_why *why, struct arena *arena, const struct 
                         struct error *err)
 {
     const struct task *task = &ended->task;
-    const bool is_held = ended->has_reason && (ended->reason == PARTIAL_DEAD_END ||
-                                               ended->reason == PARTIAL_OVER_BUDGET);
+    const bool is_held = ended->has_reason &&
+                         (ended->reason == PARTIAL_DEAD_END ||
+                          ended->reason == PARTIAL_OVER_BUDGET || ended->reason == PARTIAL_CRASHED);
     const struct str replay = window_is_valid(task->window)
                                   ? why_command_window(why, arena, OPERATION_REPLAY, task->window)
                                   : why_command(why, arena, task->operation);
@@ -503,10 +504,15 @@ static bool judge_listed(struct view_why *why, struct arena *arena, const struct
                     err);
 }
 
-/* How far it is known to have come decides; the newest row of each kind counts. */
+/* How far it is known to have come decides; the newest row of each kind counts. Of an id that is
+ * not known at all, another one may have been meant. */
 static bool judge_absent(struct view_why *why, struct arena *arena, struct error *err)
 {
     const struct quarantined *bad = open_quarantine(why);
+
+    if (why->quarantine.count + why->signals.count + why->listed.count == 0 &&
+        !why_judge_case(why, arena, err))
+        return false;
 
     if (bad != NULL)
         return judge_quarantined(why, arena, bad, err);
@@ -574,11 +580,25 @@ static bool judge_present(struct view_why *why, struct arena *arena, struct erro
     return why_judge_deliveries(why, arena, err) && judge_older(why, arena, err);
 }
 
+/* A name that is not a source's: a slip, or the type of another service's aggregates. */
+static bool judge_unknown(struct view_why *why, struct arena *arena, struct error *err)
+{
+    if (why->is_foreign)
+        return why_judge_imports(why, arena, err) &&
+               (!why->has_record || why_judge_deliveries(why, arena, err));
+    return why_judge_others(why, arena, err) && judge_source(why, arena, err) &&
+           why_judge_imports(why, arena, err);
+}
+
 bool why_judge(struct view_why *why, struct arena *arena, struct error *err)
 {
+    if (!why->source.is_in_force && !why->source.was_in_force &&
+        (!why->has_record || why->is_foreign))
+        return judge_unknown(why, arena, err);
     if (!why->source.is_in_force && !judge_source(why, arena, err))
         return false;
     if (why->has_record)
         return judge_present(why, arena, err);
-    return !why->source.is_in_force || judge_absent(why, arena, err);
+    return (!why->source.is_in_force || judge_absent(why, arena, err)) &&
+           why_judge_others(why, arena, err);
 }

@@ -5,6 +5,9 @@
 #include "base/text.h"
 #include "view/why_internal.h"
 
+/* A rebuild saves how far it is with every page. */
+#define REBUILD_ALIVE_US (2 * US_PER_MINUTE)
+
 struct str why_span(struct arena *arena, int64_t span_us)
 {
     struct buf text;
@@ -211,6 +214,22 @@ static bool judge_filtered(struct view_why *why, const struct why_delivery *deli
 
 /* ---- the tables of a projection ---- */
 
+/* The tables are about to be replaced: mending a row of them would be for nothing. */
+static void describe_rebuilding(const struct view_why *why, const struct why_delivery *delivery,
+                                struct arena *arena, struct why_finding *finding)
+{
+    const bool is_alive = why->now_us - delivery->rebuilt_us < REBUILD_ALIVE_US;
+
+    finding->reason = is_alive ? STR("projection.rebuilding") : STR("projection.rebuild_stopped");
+    finding->text = arena_printf(
+        arena, "%.*s; a rebuild of %.*s %s, and its tables will take the place of these",
+        STR_ARG(finding->text), STR_ARG(name_of(delivery)),
+        is_alive ? "is running" : "was stopped before its end: it continues where it was");
+    finding->command = arena_printf(
+        arena, is_alive ? "patra projection show %.*s" : "patra projection rebuild %.*s",
+        STR_ARG(name_of(delivery)));
+}
+
 /* A row that is not as it should be although its event was applied. */
 static bool judge_row(struct view_why *why, const struct why_delivery *delivery,
                       const struct why_row *row, struct arena *arena, struct error *err)
@@ -234,7 +253,11 @@ static bool judge_row(struct view_why *why, const struct why_delivery *delivery,
     } else {
         return true;
     }
-    finding.command = arena_printf(arena, "patra audit %.*s --repair", STR_ARG(name_of(delivery)));
+    if (delivery->is_rebuilding)
+        describe_rebuilding(why, delivery, arena, &finding);
+    else
+        finding.command =
+            arena_printf(arena, "patra audit %.*s --repair", STR_ARG(name_of(delivery)));
     return why_find(why, arena, &finding, err);
 }
 

@@ -1,5 +1,6 @@
 /* What the tables of a projection have of a record. */
 #include "base/list.h"
+#include "engine/rebuild/state.h"
 #include "view/why_internal.h"
 
 bool why_projection_open(const struct view_reader *reader, struct view_sinks *sinks,
@@ -47,6 +48,23 @@ static enum why_row_state state_of(const struct view_why *why, const struct sink
     return seen->is_gone ? WHY_ROW_LEFT_OUT : WHY_ROW_CURRENT;
 }
 
+/* A rebuild that has not ended: it runs, or was stopped. */
+static bool read_rebuild(const struct view_reader *reader, struct store *sink,
+                         const struct projection_spec *spec, struct why_delivery *delivery,
+                         struct error *err)
+{
+    struct sink_projection projection;
+    struct rebuild_state state;
+    bool found;
+
+    if (!store_sink_find(sink, reader->arena, spec->name, &projection, &found, err))
+        return false;
+    delivery->is_rebuilding =
+        found && rebuild_state_read(reader->arena, projection.rebuild, &state) && !state.is_swapped;
+    delivery->rebuilt_us = delivery->is_rebuilding ? state.at_us : 0;
+    return true;
+}
+
 bool why_projection_rows(const struct view_reader *reader, const struct view_why *why,
                          struct store *sink, const struct projection_spec *spec,
                          struct why_delivery *delivery, struct error *err)
@@ -54,6 +72,8 @@ bool why_projection_rows(const struct view_reader *reader, const struct view_why
     const struct sink_key key = { why->aggregate_type, why->key.provider_id };
     const struct sink_tables *tables;
 
+    if (!read_rebuild(reader, sink, spec, delivery, err))
+        return false;
     if (!store_sink_tables(sink, spec, SINK_LIVE, &tables, err))
         return false;
     for (size_t i = 0; i < spec->table_count; i++) {

@@ -75,6 +75,8 @@ static bool add_version(const struct view_reader *reader, struct view_why *why,
     if (version == NULL)
         return arena_error(reader->arena, err);
     version->event = *event;
+    if (why->is_foreign) /* its body is the other service's own */
+        return true;
     return read_body(reader->arena, version, err) &&
            (event->event.batch_id == 0 ||
             store_trace_request(reader->store, reader->arena, event->event.batch_id,
@@ -102,19 +104,27 @@ static bool is_older_kept(const struct view_why *why)
            record->observed_us <= newest->occurred_us && record->checked_us > newest->occurred_us;
 }
 
+static bool read_events(const struct view_reader *reader, const struct view_why *why,
+                        struct trace_event_list *events, struct error *err)
+{
+    return why->is_foreign ? store_trace_foreign(reader->store, reader->arena, why->aggregate_type,
+                                                 why->key.provider_id, WHY_ROWS_MAX, events, err)
+                           : store_trace_events(reader->store, reader->arena, why->record.id,
+                                                WHY_ROWS_MAX, events, err);
+}
+
 bool why_versions_read(const struct view_reader *reader, struct view_why *why, struct error *err)
 {
     struct trace_event_list events;
 
     if (!store_trace_sequencer(reader->store, reader->arena, &why->sequencer, err) ||
-        !store_trace_events(reader->store, reader->arena, why->record.id, WHY_ROWS_MAX, &events,
-                            err))
+        !read_events(reader, why, &events, err))
         return false;
     for (size_t i = 0; i < events.count; i++) {
         if (!add_version(reader, why, &events.items[i], err))
             return false;
     }
-    for (size_t i = 0; i + 1 < why->versions.count; i++) {
+    for (size_t i = 0; !why->is_foreign && i + 1 < why->versions.count; i++) {
         struct why_version *version = &why->versions.items[i];
         const struct why_version *before = &why->versions.items[i + 1];
 
@@ -124,6 +134,6 @@ bool why_versions_read(const struct view_reader *reader, struct view_why *why, s
     }
     why->versions.is_full = events.count == WHY_ROWS_MAX;
     why->is_sequenced = is_in_stream(why);
-    why->is_older_kept = is_older_kept(why);
+    why->is_older_kept = !why->is_foreign && is_older_kept(why);
     return true;
 }

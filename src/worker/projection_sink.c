@@ -10,7 +10,7 @@ static bool open_sink(struct secret_source *secrets, struct store *store, struct
 {
     *sink = store;
     return str_eq(database, PROJECTION_OWN_DATABASE) ||
-           sink_open(database, secrets, now_us, sink, err);
+           sink_open(store, database, secrets, now_us, sink, err);
 }
 
 static bool consume(const struct projection_sink_parts *own, const struct reading *reader,
@@ -23,6 +23,7 @@ static bool consume(const struct projection_sink_parts *own, const struct readin
                                     .clock = reader->clock,
                                     .random = reader->random,
                                     .log = reader->log,
+                                    .watch = reader->watch,
                                     .wake = reader->wake,
                                     .wake_fd = reader->wake_fd };
     struct consumer_run run = { .lanes = { .subscription = reader->subscription,

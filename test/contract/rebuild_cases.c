@@ -136,7 +136,7 @@ TEST(a_rebuild_is_what_the_stream_says)
     contract_sql(site.rig.dsn, "UPDATE things SET n = 99 WHERE aggregate_id = 'k007'");
     contract_sql(site.rig.dsn, "DELETE FROM things WHERE aggregate_id = 'k008'");
     REQUIRE_OK(run(&site, NULL, &result, &swapped), site.rig.err);
-    CHECK_EQ(result.lanes_differ, 1, "what is missing is seen");
+    CHECK_EQ(result.buckets_differ, 1, "what is missing is seen");
     CHECK_STR(sink_rig_rows(&site.rig, SHOWN), STR("200|400|400|400|600|0\n"), "and healed");
     end(&site);
 }

@@ -15,6 +15,7 @@
 #include "effect_log.h"
 #include "engine/consume/bus_consumer.h"
 #include "fault_store.h"
+#include "port/store_bus_offset.h"
 #include "port/store_sink.h"
 #include "random.h"
 #include "seeded_random.h"
@@ -58,7 +59,8 @@ struct world {
     struct store *store; /* of the judge */
     struct message messages[MESSAGES_MAX];
     int count;
-    bool is_well; /* the bus neither repeats nor forgets */
+    bool is_well;   /* the bus neither repeats nor forgets */
+    bool is_silent; /* it does not say what waits */
     struct effect_log log;
     struct {
         int deaths, repeated, dead, returned;
@@ -146,9 +148,18 @@ static bool subscribe_bus(struct bus *bus, struct str group, const struct bus_fl
     return true;
 }
 
-static const struct bus_ops BUS = { .subscribe = subscribe_bus,
-                                    .poll = poll_bus,
-                                    .settle = settle_bus };
+/* As of a bus that does not count. */
+static bool count_waiting(struct bus *bus, struct bus_lag *lag, struct error *err)
+{
+    const struct world *w = (const struct world *)bus;
+
+    *lag = (struct bus_lag){ .is_known = false };
+    return !w->is_silent || error_set(err, ERROR_TRANSIENT, "bus.lost", "the bus went away");
+}
+
+static const struct bus_ops BUS = {
+    .subscribe = subscribe_bus, .poll = poll_bus, .settle = settle_bus, .lag = count_waiting
+};
 
 static void publish(struct world *w)
 {
@@ -204,10 +215,12 @@ static void ack_all(void *context)
 
 /* ---- the consumer ---- */
 
-static void consume(struct world *w, const struct store_fault *fault)
+static bool consume(struct world *w, const struct store_fault *fault, struct error *err)
 {
     const struct bus_consumer_settings settings = { .key = KEY,
-                                                    .carrier = WIRE_ATTRIBUTES,
+                                                    .offsets = STR("bus/shelf"),
+                                                    .owner = STR("me"),
+                                                    .wire = { .carrier = WIRE_ATTRIBUTES },
                                                     .messages_max = 30,
                                                     .bytes_max = 1 << 20,
                                                     .attempts_max = ATTEMPTS,
@@ -217,9 +230,9 @@ static void consume(struct world *w, const struct store_fault *fault)
                                         .random = &w->chance.source,
                                         .wake_fd = CLOCK_NO_WAKE };
     struct bus_consumer_total total;
-    struct error err = { 0 };
+    bool ok;
 
-    REQUIRE_OK(store_another(w->store, &parts.sink, &err), err);
+    REQUIRE_OK(store_another(w->store, &parts.sink, err), *err);
     fault_store_new_process(parts.sink);
     plant(w, parts.sink);
     w->log.sink = parts.sink;
@@ -228,13 +241,14 @@ static void consume(struct world *w, const struct store_fault *fault)
     parts.target = effect_log_target(&w->log);
     if (fault != NULL)
         fault_store_arm(parts.sink, fault);
-    (void)!bus_consumer_run(&parts, &settings, &total, &err);
+    ok = bus_consumer_run(&parts, &settings, &total, err);
     if (fault != NULL)
         w->seen.deaths += fault_store_disarm(parts.sink);
     w->seen.repeated += (int)total.repeated;
     w->seen.dead += (int)total.dead;
     w->seen.returned += (int)total.returned;
     store_close(parts.sink);
+    return ok;
 }
 
 static void step(struct world *w)
@@ -246,14 +260,15 @@ static void step(struct world *w)
         .effect = EFFECTS[random_between(&w->random, 0, ARRAY_LEN(EFFECTS))],
         .number = random_between(&w->random, 1, 25)
     };
+    struct error ignored = { 0 };
 
     virtual_clock_advance(&w->clock, random_between(&w->random, 0, HOLD_US));
     if (what < 30)
         publish(w);
     else if (what < 75)
-        consume(w, &fault);
+        (void)consume(w, &fault, &ignored);
     else if (what < 90)
-        consume(w, NULL);
+        (void)consume(w, NULL, &ignored);
     else {
         w->log.refuse = random_chance(&w->random, 50) ? "k0000" : NULL;
         w->log.refuse_from = random_between(&w->random, 1, 5);
@@ -261,6 +276,18 @@ static void step(struct world *w)
 }
 
 /* ---- the judge ---- */
+
+static int64_t events_counted(struct world *w)
+{
+    struct bus_offset_list list;
+    struct error err = { 0 };
+    int64_t events = 0;
+
+    REQUIRE_OK(store_bus_offset_list(w->store, contract_arena(), &list, &err), err);
+    for (size_t i = 0; i < list.count; i++)
+        events += list.items[i].newest.events;
+    return events;
+}
 
 static const char *judge(struct world *w)
 {
@@ -289,12 +316,14 @@ static const char *judge(struct world *w)
         if (times[i] == 0)
             return "an event was lost";
     }
+    if (events_counted(w) != (int64_t)list.count)
+        return "the offsets do not count what took effect";
     return NULL;
 }
 
-static const char *history(enum bug bug, uint64_t seed, struct world *w)
+static void begin(struct world *w, enum bug bug, uint64_t seed)
 {
-    const char *dsn = contract_ready_database(), *wrong;
+    const char *dsn = contract_ready_database();
 
     memset(w, 0, sizeof(*w));
     w->bus.ops = &BUS;
@@ -305,13 +334,21 @@ static const char *history(enum bug bug, uint64_t seed, struct world *w)
     effect_log_make(dsn);
     w->store = contract_open(dsn);
     fault_store_wrap(w->store);
+}
+
+static const char *history(enum bug bug, uint64_t seed, struct world *w)
+{
+    struct error ignored = { 0 };
+    const char *wrong;
+
+    begin(w, bug, seed);
     for (int i = 0; i < STEPS; i++)
         step(w);
     w->is_well = true;
     w->log.refuse = NULL;
     for (int i = 0; i < 3; i++) {
         virtual_clock_advance(&w->clock, 2 * HOLD_US);
-        consume(w, NULL);
+        (void)consume(w, NULL, &ignored);
     }
     wrong = judge(w);
     store_close(w->store);
@@ -356,5 +393,24 @@ TEST(every_planted_bug_is_found)
         test_note("%s: %s", BUG_NAMES[bug], wrong != NULL ? wrong : "nothing");
         CHECK(wrong != NULL, BUG_NAMES[bug]);
     }
+    free(w);
+}
+
+/* A poll that brings nothing is no end where the bus cannot be asked. */
+TEST(a_drain_that_cannot_know_whether_anything_waits_fails)
+{
+    struct world *w = calloc(1, sizeof(*w));
+    struct error err = { 0 };
+
+    REQUIRE(w != NULL, "memory");
+    begin(w, BUG_NONE, 1);
+    w->is_well = true;
+    REQUIRE_OK(consume(w, NULL, &err), err);
+    w->is_silent = true;
+    CHECK(!consume(w, NULL, &err), "it is not known to be over");
+    CHECK_STR(str_of(err.code), STR("bus.lost"), "the bus's own reason");
+    CHECK(strstr(err.text, "whether anything waits for shelf") != NULL, err.text);
+    store_close(w->store);
+    contract_end();
     free(w);
 }

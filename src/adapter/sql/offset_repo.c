@@ -427,6 +427,14 @@ static bool offset_readers(struct store *store, struct arena *arena, const struc
            error_wrap(err, "list readers of %.*s", STR_ARG(key->subscription));
 }
 
+/* Of a statement that returns rows for what it does, not for what they say. */
+static bool skip_rows(struct statement *st, struct error *err)
+{
+    while (rows_next(&st->rows))
+        rows_skip(&st->rows, 1);
+    return rows_finish(&st->rows, err);
+}
+
 static const char HOLD[] = "SELECT lane FROM ing_offset WHERE " OF_KEY " AND lane = :lane{lock}";
 
 static bool offset_hold(struct store *store, const struct offset_key *key, int64_t lane,
@@ -441,8 +449,25 @@ static bool offset_hold(struct store *store, const struct offset_key *key, int64
            error_wrap(err, "hold lane %" PRId64 " of %.*s", lane, STR_ARG(key->subscription));
 }
 
+static const char HOLD_BRIEFLY[] = "{hold-briefly}";
+static const char HOLD_ALL[] =
+    "SELECT lane FROM ing_offset WHERE " OF_KEY " ORDER BY lane{lock}"; /* all in one order */
+
+static bool offset_hold_all(struct store *store, const struct offset_key *key, struct error *err)
+{
+    struct statement *st = statement_of(store, HOLD_BRIEFLY);
+
+    if (!skip_rows(st, err))
+        return false;
+    st = statement_of(store, HOLD_ALL);
+    bind_key(st, key);
+    return skip_rows(st, err) ||
+           error_wrap(err, "hold the lanes of %.*s", STR_ARG(key->subscription));
+}
+
 const struct store_offset_ops SQL_OFFSET = {
     .hold = offset_hold,
+    .hold_all = offset_hold_all,
     .attend = offset_attend,
     .claim = offset_claim,
     .save = offset_save,

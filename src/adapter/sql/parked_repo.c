@@ -1,5 +1,6 @@
 /* Keys that wait, and events that were given up. */
 #include "adapter/sql/event_rows.h"
+#include "adapter/sql/record_names.h"
 #include "adapter/sql/session.h"
 #include "port/store_parked.h"
 
@@ -68,6 +69,21 @@ static bool parked_count(struct store *store, const struct offset_key *key, int6
     bind_key(st, key);
     return rows_only_i64(&st->rows, count, err) ||
            error_wrap(err, "count parked keys of %.*s", STR_ARG(key->subscription));
+}
+
+static const char BEHIND[] =
+    "SELECT coalesce(max(seen_version - head_version + 1), 0) FROM ing_parked WHERE " OF_KEY;
+
+static bool parked_behind(struct store *store, const struct offset_key *key, int64_t *versions,
+                          struct error *err)
+{
+    struct statement *st = statement_of(store, BEHIND);
+
+    *versions = 0;
+    bind_key(st, key);
+    return rows_only_i64(&st->rows, versions, err) ||
+           error_wrap(err, "see how far the parked keys of %.*s are behind",
+                      STR_ARG(key->subscription));
 }
 
 #define EVENT_SELECT                                                  \
@@ -327,12 +343,14 @@ static bool parked_letter_count(struct store *store, const struct offset_key *ke
 }
 
 static const char LETTER_EVENT[] =
-    "SELECT o.record_id, o.lane FROM ing_record AS r JOIN ing_outbox AS o ON o.record_id = r.id"
-    " WHERE r.provider_id = :id AND r.endpoint_name = :endpoint AND r.provenance_code = :source"
-    " AND o.version = :version"
-    " UNION ALL SELECT 0, o.lane FROM ing_outbox AS o WHERE o.record_id IS NULL AND o.aggregate_id "
-    "= :id"
-    " AND o.aggregate_type = :type AND o.version = :version";
+    "SELECT o.record_id, o.lane FROM ing_record_state AS r"
+    " JOIN ing_outbox AS o ON o.record_id = r.id"
+    " WHERE r.provider_id = :id AND r.endpoint_id = " ENDPOINT_ID(
+        ":source", ":endpoint") " AND o.version = :version"
+                                " UNION ALL SELECT 0, o.lane FROM ing_outbox AS o WHERE "
+                                "o.record_id IS NULL AND o.aggregate_id "
+                                "= :id"
+                                " AND o.aggregate_type = :type AND o.version = :version";
 
 static bool parked_letter_event(struct store *store, struct redrive *redrive, bool *found,
                                 struct error *err)
@@ -405,6 +423,7 @@ static bool parked_redrive(struct store *store, const struct redrive *redrive, b
 const struct store_parked_ops SQL_PARKED = {
     .list = parked_list,
     .count = parked_count,
+    .behind = parked_behind,
     .put = parked_put,
     .pass = parked_pass,
     .begin = parked_begin,

@@ -109,14 +109,40 @@ static void put_grant(struct copying *copying, size_t i, enum sink_side from, en
     }
 }
 
+/* Of the live tables, those that a word of the dialect names. */
+static void put_live(struct copying *copying, struct str word)
+{
+    const bool is_one = str_eq(word, STR("first")) || str_eq(word, STR("last"));
+    const bool is_reversed = str_eq(word, STR("reversed")) || str_eq(word, STR("last"));
+
+    for (size_t i = 0; i < (is_one ? 1 : copying->count); i++) {
+        const size_t at = is_reversed ? copying->count - 1 - i : i;
+
+        buf_add(&copying->script, i > 0 ? STR(", ") : STR(""));
+        sink_put_name(&copying->script, copying->spec, name_of(copying, at, SINK_LIVE));
+    }
+}
+
+static void put_lock(struct copying *copying)
+{
+    struct str rest = str_of(sql_session_of(copying->sink)->driver->dialect->sink_swap_lock);
+
+    while (rest.len > 0) {
+        buf_add(&copying->script, str_cut(&rest, '{'));
+        if (rest.len > 0)
+            put_live(copying, str_cut(&rest, '}'));
+    }
+}
+
 static bool exchange(struct copying *copying)
 {
     const struct dialect *dialect = sql_session_of(copying->sink)->driver->dialect;
     struct buf moves = copying->script;
 
     buf_init(&copying->script, copying->arena, moves.limit);
-    buf_printf(&copying->script, "%s%.*s%s", dialect->sink_swap_begin, STR_ARG(buf_str(&moves)),
-               dialect->sink_swap_end);
+    buf_add(&copying->script, str_of(dialect->sink_swap_begin));
+    put_lock(copying);
+    buf_printf(&copying->script, "%.*s%s", STR_ARG(buf_str(&moves)), dialect->sink_swap_end);
     return run(copying);
 }
 

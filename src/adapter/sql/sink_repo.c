@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapter/sql/key_digest.h"
 #include "adapter/sql/sink_copy.h"
 #include "adapter/sql/sink_plan.h"
 #include "adapter/sql/sink_write.h"
@@ -162,28 +163,40 @@ static bool sink_row(struct store *sink, const struct sink_tables *tables, size_
            error_wrap(err, "table %.*s", STR_ARG(texts->table->name));
 }
 
-static bool sink_scan(struct store *sink, struct arena *arena, const struct sink_tables *tables,
-                      const struct sink_scan *scan, struct sink_page *page, struct error *err)
+static struct statement *statement_of_table(struct store *sink, const struct sink_texts *texts,
+                                            const char *text)
 {
-    const struct sink_texts *texts = &tables->items[scan->table];
-    const bool has_type = texts->table->type_column.len > 0;
-    struct statement *st = statement_of(sink, texts->scan);
-    struct sink_seen *seen;
+    struct statement *st = statement_of(sink, text);
 
-    *page = (struct sink_page){ 0 };
-    if (has_type)
-        bind_text(st, ":type", scan->after.aggregate_type);
-    bind_text(st, ":id", scan->after.aggregate_id);
-    bind_i64(st, ":limit", scan->limit);
-    while ((seen = ROWS_NEXT(&st->rows, arena, page)) != NULL) {
-        seen->key.aggregate_type =
-            has_type ? rows_text(&st->rows, arena) : projection_only_type(texts->table);
-        seen->key.aggregate_id = rows_text(&st->rows, arena);
-        seen->version = rows_i64(&st->rows);
-        seen->is_gone = rows_bool(&st->rows);
-    }
-    return rows_finish(&st->rows, err) ||
-           error_wrap(err, "table %.*s", STR_ARG(texts->table->name));
+    if (texts->table->type_column.len == 0)
+        bind_text(st, ":type", projection_only_type(texts->table));
+    return st;
+}
+
+static bool sink_digest(struct store *sink, struct arena *arena, const struct sink_tables *tables,
+                        size_t table, const struct key_buckets *buckets,
+                        struct key_digest_list *list, struct error *err)
+{
+    const struct sink_texts *texts = &tables->items[table];
+    struct statement *st = statement_of_table(sink, texts, texts->digest);
+
+    bind_buckets(st, buckets);
+    return key_digests_read(st, arena, list, err) ||
+           error_wrap(err, "digest of table %.*s", STR_ARG(texts->table->name));
+}
+
+static bool sink_pick(struct store *sink, struct arena *arena, const struct sink_tables *tables,
+                      size_t table, const struct key_pick *pick, struct sink_seen_list *list,
+                      struct error *err)
+{
+    const struct sink_texts *texts = &tables->items[table];
+    const bool has_type = texts->table->type_column.len > 0;
+    struct statement *st = statement_of_table(sink, texts, texts->pick);
+
+    bind_pick(st, pick);
+    return key_states_read(st, arena, has_type ? STR("") : projection_only_type(texts->table), list,
+                           err) ||
+           error_wrap(err, "keys of table %.*s", STR_ARG(texts->table->name));
 }
 
 /* ---- forgetting ---- */
@@ -231,7 +244,8 @@ const struct store_sink_ops SQL_SINK = {
     .inbox = sink_inbox,
     .inbox_prune = sink_inbox_prune,
     .row = sink_row,
-    .scan = sink_scan,
+    .digest = sink_digest,
+    .pick = sink_pick,
     .forget = sink_forget,
     .copy = sink_copy,
     .swap = sink_swap,

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "adapter/sql/key_digest.h"
+
 /* ---- names ---- */
 
 size_t sink_objects(const struct projection_spec *spec, struct sink_object objects[])
@@ -349,16 +351,15 @@ static bool make_gone_add(const struct making *making, const char **text)
     return end(&out, making, text);
 }
 
-/* version, whether there is no row or a marked one */
-static void put_seen(struct buf *out, const struct making *making, bool is_gone)
+/* Whether there is no row, or a marked one; and from where. */
+static void put_gone(struct buf *out, const struct making *making, bool is_gone)
 {
-    put_version(out, making);
     if (is_gone)
-        buf_add(out, STR(", TRUE"));
+        buf_add(out, STR("TRUE"));
     else if (making->table->deleted_column.len > 0)
-        buf_printf(out, ", \"%.*s\"", STR_ARG(making->table->deleted_column));
+        buf_printf(out, "\"%.*s\"", STR_ARG(making->table->deleted_column));
     else
-        buf_add(out, STR(", FALSE"));
+        buf_add(out, STR("FALSE"));
     buf_printf(out, " AS gone FROM %.*s", STR_ARG(is_gone ? making->gone : making->name));
 }
 
@@ -369,36 +370,56 @@ static bool make_row(const struct making *making, const char **text)
     begin(&out, making);
     for (int is_gone = 0; is_gone <= projection_has_gone(making->table); is_gone++) {
         buf_add(&out, is_gone ? STR(" UNION ALL SELECT ") : STR("SELECT "));
-        put_seen(&out, making, is_gone);
+        put_version(&out, making);
+        buf_add(&out, STR(", "));
+        put_gone(&out, making, is_gone);
         buf_add(&out, STR(" WHERE "));
         put_is_key(&out, making->table, "", ':');
     }
     return end(&out, making, text);
 }
 
-static bool make_scan(const struct making *making, const char **text)
+/* The states of a table and of its keys without a row, AS u: type, id, version, gone, state. */
+static void put_states(struct buf *out, const struct making *making)
 {
     const struct projection_table *table = making->table;
-    const bool has_type = table->type_column.len > 0;
+
+    buf_add(out, STR("(SELECT *, " KEY_STATE("s.type", "s.id", "s.version",
+                                             "s.gone") " AS state FROM ("));
+    for (int is_gone = 0; is_gone <= projection_has_gone(table); is_gone++) {
+        buf_add(out, is_gone ? STR(" UNION ALL SELECT ") : STR("SELECT "));
+        if (table->type_column.len > 0)
+            buf_printf(out, "\"%.*s\" AS type, ", STR_ARG(table->type_column));
+        else
+            buf_add(out, STR("CAST(:type AS text) AS type, "));
+        buf_printf(out, "\"%.*s\" AS id, ", STR_ARG(table->id_column));
+        put_version(out, making);
+        buf_add(out, STR(" AS version, "));
+        put_gone(out, making, is_gone);
+    }
+    buf_add(out, STR(") AS s) AS u"));
+}
+
+static bool make_digest(const struct making *making, const char **text)
+{
     struct buf out;
 
     begin(&out, making);
-    buf_add(&out, STR("SELECT * FROM ("));
-    for (int is_gone = 0; is_gone <= projection_has_gone(table); is_gone++) {
-        buf_add(&out,
-                is_gone ? STR(" UNION ALL SELECT * FROM (SELECT ") : STR("SELECT * FROM (SELECT "));
-        if (has_type)
-            buf_printf(&out, "\"%.*s\"{byte-order} AS type, ", STR_ARG(table->type_column));
-        buf_printf(&out, "\"%.*s\"{byte-order} AS id, ", STR_ARG(table->id_column));
-        put_seen(&out, making, is_gone);
-        if (has_type)
-            buf_printf(&out, " WHERE (\"%.*s\"{byte-order}, \"%.*s\"{byte-order}) > (:type, :id)",
-                       STR_ARG(table->type_column), STR_ARG(table->id_column));
-        else
-            buf_printf(&out, " WHERE \"%.*s\"{byte-order} > :id", STR_ARG(table->id_column));
-        buf_printf(&out, " ORDER BY 1%s LIMIT :limit) AS p", has_type ? ", 2" : "");
-    }
-    buf_printf(&out, ") AS u ORDER BY 1%s LIMIT :limit", has_type ? ", 2" : "");
+    buf_add(&out, STR(KEY_DIGESTS "(SELECT u.type, {key-hash} AS h FROM "));
+    put_states(&out, making);
+    buf_add(&out, STR(" {once}) AS k" KEY_DIGESTS_BY));
+    return end(&out, making, text);
+}
+
+static bool make_pick(const struct making *making, const char **text)
+{
+    struct buf out;
+
+    begin(&out, making);
+    buf_printf(&out, "SELECT %su.id, u.version, u.gone FROM ",
+               making->table->type_column.len > 0 ? "u.type, " : "");
+    put_states(&out, making);
+    buf_add(&out, STR(" WHERE " KEY_IS_PICKED));
     return end(&out, making, text);
 }
 
@@ -409,7 +430,9 @@ static bool make_child(const struct making *making, const struct projection_chil
 
     texts->child = child;
     begin(&out, making);
-    put_delete(&out, making, name);
+    buf_printf(&out, "DELETE FROM %.*s AS t {keyed-only %.*s: ", STR_ARG(name), STR_ARG(name));
+    put_is_key(&out, making->table, "", '@');
+    buf_add_char(&out, '}');
     if (!end(&out, making, &texts->clear))
         return false;
     begin(&out, making);
@@ -464,7 +487,8 @@ static bool make_texts(struct making *making, enum sink_side side, struct sink_t
            make_erase(making, making->name, table->child_count > 0, &texts->erase) &&
            (!texts->has_gone || (make_gone_add(making, &texts->gone_add) &&
                                  make_erase(making, making->gone, false, &texts->gone_forget))) &&
-           make_row(making, &texts->row) && make_scan(making, &texts->scan);
+           make_row(making, &texts->row) && make_digest(making, &texts->digest) &&
+           make_pick(making, &texts->pick);
 }
 
 bool sink_tables_make(struct store *sink, const struct projection_spec *spec, enum sink_side side,

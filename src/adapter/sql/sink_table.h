@@ -28,7 +28,8 @@ struct sink_texts { /* of a table */
     const char *gone_add;    /* remembers a key without a row */
     const char *gone_forget; /* the key has a row again */
     const char *row;
-    const char *scan;
+    const char *digest;
+    const char *pick;
     struct sink_child_texts *children;
 };
 

@@ -6,6 +6,7 @@
 #include "cli/confirm.h"
 #include "cli/who.h"
 #include "cmd/offset/offset.h"
+#include "cmd/offset/offset_bus.h"
 #include "cmd/subscription_home.h"
 #include "engine/lanes/offset_reset.h"
 
@@ -100,30 +101,56 @@ static bool run_reset(const struct invocation *invocation, struct session *sessi
     return true;
 }
 
+/* What the options say; now_us is given. */
+static bool read_options(const struct invocation *invocation, struct offset_reset *reset,
+                         struct error *err)
+{
+    const char *reason = invocation_value(invocation, "reason");
+
+    reset->reason = str_of(reason != NULL ? reason : "");
+    if (!read_lane(invocation, reset, err) || !read_to(invocation, reset, err))
+        return false;
+    return reset->reason.len > 0 || command_misused(err, "--reason is required: it is kept");
+}
+
 static bool reset_one(const struct invocation *invocation, struct session *session,
                       enum exit_code *code, struct error *err)
 {
-    const char *reason = invocation_value(invocation, "reason");
-    struct offset_reset reset = { .reason = str_of(reason != NULL ? reason : ""),
-                                  .by = who_am_i(&session->arena),
+    struct offset_reset reset = { .by = who_am_i(&session->arena),
                                   .now_us = clock_now_us(&session->clock) };
     struct subscription_home home = { 0 };
     bool ok;
 
     (void)code;
-    if (!read_lane(invocation, &reset, err) || !read_to(invocation, &reset, err))
+    if (!read_options(invocation, &reset, err))
         return false;
-    if (reset.reason.len == 0)
-        return command_misused(err, "--reason is required: it is kept");
-    ok = subscription_home_open(session, invocation->operands[0], &home, err) &&
+    ok = command_home_open(session, invocation->operands[0], &home, err) &&
          run_reset(invocation, session, &home, &reset, err);
     subscription_home_close(&home);
     return ok;
 }
 
+static enum exit_code reset_bus(const struct invocation *invocation)
+{
+    struct clock clock = system_clock();
+    struct offset_reset reset = { .now_us = clock_now_us(&clock) };
+    struct error err;
+
+    if (invocation_value(invocation, "bus") == NULL || !offset_is_of_bus(invocation))
+        (void)command_misused(&err, "--bus and --sink go together");
+    else if (invocation_value(invocation, "lane") != NULL)
+        (void)command_misused(&err, "--lane: a bus is moved as a whole");
+    else if (read_options(invocation, &reset, &err))
+        return offset_bus_reset(invocation, &reset);
+    return command_failed(invocation, &err);
+}
+
 static enum exit_code cmd_reset(const struct invocation *invocation)
 {
-    return session_run(invocation, reset_one);
+    const bool is_of_bus =
+        offset_is_of_bus(invocation) || invocation_value(invocation, "bus") != NULL;
+
+    return is_of_bus ? reset_bus(invocation) : session_run(invocation, reset_one);
 }
 
 const struct command OFFSET_RESET = {
@@ -137,13 +164,18 @@ const struct command OFFSET_RESET = {
         "projection keep the higher version). To a later one: what lies in between is not\n"
         "delivered. Parked keys are forgotten. It says first how many events that are, and asks;\n"
         "without a terminal it needs --yes. Who moved it, from where and why is kept in\n"
-        "ing_offset_reset, a row per lane.",
+        "ing_offset_reset, a row per lane.\n"
+        "With --bus and --sink it moves projection NAME that is fed from a bus (patra consume\n"
+        "--bus), while no consumer of it runs: to a time, an event that it has received, earliest\n"
+        "or latest. What was received since is forgotten there, so that it is applied again.",
     .options = { { "to", "PLACE",
                    "A time or how long ago (2h), an event's id, earliest, latest, or with --lane a "
                    "position." },
                  { "lane", "N", "Only this lane, 0 to 63." },
                  { "reason", "TEXT", "Why; kept. Required." },
                  { "yes", NULL, "Do not ask." },
+                 { "bus", "FILE", "Without a store: the bus file of what feeds the projection." },
+                 { "sink", "DSN", "... where its tables are" },
                  SESSION_OPTION },
     .run = cmd_reset,
 };

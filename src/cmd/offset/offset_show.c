@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cmd/offset/offset.h"
+#include "cmd/offset/offset_bus.h"
 #include "port/store_offset.h"
 #include "port/store_rate.h"
 #include "port/store_subscription.h"
@@ -38,8 +39,14 @@ static bool print_table(const struct shown *shown, bool all, FILE *out, struct e
 {
     static const char *const heads[] = { "LANE", "OFFSET", "END", "WAITING", "LAG", "READER" };
     struct columns columns;
+    int64_t read = 0, waiting = 0;
 
-    fprintf(out, "%.*s\n", STR_ARG(shown->subscription->name));
+    for (size_t i = 0; i < shown->lanes.count; i++) {
+        read += shown->lanes.items[i].pos;
+        waiting += shown->lanes.items[i].last_pos - shown->lanes.items[i].pos;
+    }
+    fprintf(out, "%.*s: %" PRId64 " events read, %" PRId64 " waiting\n",
+            STR_ARG(shown->subscription->name), read, waiting);
     columns_init(&columns, &shown->session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < shown->lanes.count; i++) {
         const struct offset_state *lane = &shown->lanes.items[i];
@@ -128,7 +135,8 @@ static bool show(const struct invocation *invocation, struct session *session, e
 
 static enum exit_code cmd_show(const struct invocation *invocation)
 {
-    return session_run(invocation, show);
+    return offset_is_of_bus(invocation) ? offset_bus_show(invocation)
+                                        : session_run(invocation, show);
 }
 
 const struct command OFFSET_SHOW = {
@@ -140,7 +148,13 @@ const struct command OFFSET_SHOW = {
         "Shows each lane: how far the subscription is, how far the stream goes, for how long the\n"
         "next event waits, and who reads the lane; of all subscriptions without lanes that are\n"
         "empty. Where a projection's tables are in another database, its readers tell the store\n"
-        "every few seconds.",
-    .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
+        "every few seconds.\n"
+        "With --sink it shows projections there that are fed from a bus (patra consume --bus): "
+        "per\n"
+        "lane, how many events were applied, and which was the newest.",
+    .options = { { "json", NULL, "Print JSON." },
+                 { "sink", "DSN",
+                   "Without a store: of projections fed from a bus, whose tables are there." },
+                 SESSION_OPTION },
     .run = cmd_show,
 };

@@ -22,6 +22,8 @@ static bool show_page(struct rebuild_listener *listener, const struct rebuild_re
                 "\r%3" PRId64 " %%  %" PRId64 " events, %" PRId64 " records, %" PRId64 " rows ",
                 all > 0 ? so_far->events * 100 / all : 100, so_far->events, so_far->records,
                 so_far->rows);
+    if (progress->is_shown && so_far->tries > 0)
+        fprintf(progress->talk, "waits for readers of the tables, try %" PRId64 " ", so_far->tries);
     return true;
 }
 
@@ -66,7 +68,7 @@ static void print_result(const struct invocation *invocation, const struct work 
             "  patra projection rollback %.*s brings the old tables back\n",
             STR_ARG(work->spec.name), result->is_continued ? " (continued)" : "", result->events,
             result->records, result->live_keys, result->new_keys,
-            result->lanes_differ == 0 ? "nothing differed" : "some differed",
+            result->buckets_differ == 0 ? "nothing differed" : "some differed",
             STR_ARG(work->spec.name));
 }
 

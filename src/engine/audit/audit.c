@@ -1,14 +1,12 @@
-/* Digests of both sides, and a walk over both where they differ. */
+/* Digests of both sides, and the keys of the buckets that differ. */
 #include "engine/audit/audit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
-#include "core/lane.h"
 #include "engine/audit/audit_internal.h"
 #include "engine/project/digest.h"
-#include "port/store_record_read.h"
 
 #define LOOK_BYTES_MAX ((size_t)64 << 20)
 
@@ -41,127 +39,123 @@ static bool has_type(const struct projection_table *table, struct str type)
     return false;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return str_cmp(((const struct audit_type *)a)->name, ((const struct audit_type *)b)->name);
-}
-
 /* The endpoints with records that the table takes. *is_whole is false when it takes only some
  * events of one of them. */
-static bool find_types(struct arena *arena, const struct record_count_list *counts,
-                       const struct projection_table *table, struct audit_type_list *types,
-                       bool *is_whole, struct error *err)
+static bool find_types(struct audit *audit, const struct record_count_list *counts, bool *is_whole,
+                       int64_t *records, struct error *err)
 {
-    *types = (struct audit_type_list){ 0 };
     *is_whole = true;
+    *records = 0;
     for (size_t i = 0; i < counts->count; i++) {
         const struct record_count *count = &counts->items[i];
-        const struct str name =
-            arena_printf(arena, "%.*s/%.*s", STR_ARG(count->source), STR_ARG(count->endpoint));
-        struct audit_type *type;
+        const struct str name = arena_printf(audit->arena, "%.*s/%.*s", STR_ARG(count->source),
+                                             STR_ARG(count->endpoint));
+        struct record_type *type;
 
         if (name.data == NULL)
-            return arena_error(arena, err);
-        if (!has_type(table, name))
+            return arena_error(audit->arena, err);
+        if (!has_type(audit->spec, name))
             continue;
-        *is_whole &= takes_all(table, name);
-        type = LIST_ADD(arena, types);
+        *is_whole &= takes_all(audit->spec, name);
+        *records += count->live + count->deleted;
+        type = LIST_ADD(audit->arena, &audit->types);
         if (type == NULL)
-            return arena_error(arena, err);
-        *type = (struct audit_type){ name, count->source, count->endpoint };
+            return arena_error(audit->arena, err);
+        *type = (struct record_type){ count->source, count->endpoint, name };
     }
-    if (types->count > 1)
-        qsort(types->items, types->count, sizeof(types->items[0]), by_name);
     return true;
 }
 
-/* Keys of other services are not compared; those of a type that nothing takes are extra. */
-static bool is_compared(const struct projection_table *table, const struct audit_type_list *types,
-                        struct str type)
+bool audit_is_compared(const struct audit *audit, struct str type)
 {
-    for (size_t i = 0; i < types->count; i++) {
-        if (str_eq(types->items[i].name, type))
+    for (size_t i = 0; i < audit->types.count; i++) {
+        if (str_eq(audit->types.items[i].aggregate_type, type))
             return true;
     }
-    return !has_type(table, type);
+    return !has_type(audit->spec, type);
 }
 
 /* ---- digests ---- */
 
-static bool digest_side(const struct audit_request *request, size_t table,
-                        const struct audit_type_list *types, bool is_table,
-                        struct lane_digest digests[OUTBOX_LANES], int64_t *keys, struct error *err)
+static bool digest_records(const struct audit *audit, struct arena *arena,
+                           struct bucket_digest *digests, int64_t *keys, struct error *err)
 {
-    const struct projection_table *spec = &request->spec->tables[table];
-    const bool has_filter = audit_has_filter(spec);
-    const struct sink_seen *seen;
-    struct audit_side side;
-    bool ok;
+    for (size_t i = 0; i < audit->types.count; i++) {
+        struct key_digest_list list;
 
-    memset(digests, 0, OUTBOX_LANES * sizeof(digests[0]));
-    audit_side_init(&side, request, table, is_table ? NULL : types);
-    while ((ok = audit_side_next(&side, &seen, err)) && seen != NULL) {
-        struct sink_seen item = *seen;
-
-        item.is_gone &= !has_filter;
-        if (is_table && !is_compared(spec, types, item.key.aggregate_type))
-            continue;
-        digest_add(digests, &item);
-        *keys += !is_table;
-    }
-    audit_side_release(&side);
-    return ok;
-}
-
-static bool compare_digests(const struct audit_request *request, size_t table,
-                            const struct audit_type_list *types, bool differs[OUTBOX_LANES],
-                            struct audit_result *result, struct error *err)
-{
-    struct lane_digest wanted[OUTBOX_LANES], found[OUTBOX_LANES];
-
-    if (!digest_side(request, table, types, false, wanted, &result->keys, err) ||
-        !digest_side(request, table, types, true, found, &result->keys, err))
-        return false;
-    for (int i = 0; i < OUTBOX_LANES; i++) {
-        differs[i] = wanted[i].keys != found[i].keys || wanted[i].sum != found[i].sum;
-        result->lanes += differs[i];
+        if (!store_record_digest(audit->request->store, arena, &audit->types.items[i],
+                                 &audit->buckets, &list, err))
+            return false;
+        for (size_t k = 0; k < list.count; k++) {
+            digest_add(digests, &list.items[k]);
+            *keys += list.items[k].keys;
+        }
     }
     return true;
 }
 
-/* ---- the walk ---- */
-
-struct walk {
-    const struct audit_request *request;
-    struct arena *arena; /* of the result */
-    struct arena look;
-    size_t table;
-    const struct audit_type_list *types;
-    const bool *differs;
-    struct audit_result *result;
-};
-
-static int compare_keys(const struct sink_seen *a, const struct sink_seen *b)
+static bool digest_rows(const struct audit *audit, struct arena *arena,
+                        struct bucket_digest *digests, struct error *err)
 {
-    int order;
+    struct key_digest_list list;
 
-    if (a == NULL || b == NULL)
-        return a == NULL ? 1 : -1;
-    order = str_cmp(a->key.aggregate_type, b->key.aggregate_type);
-    return order != 0 ? order : str_cmp(a->key.aggregate_id, b->key.aggregate_id);
+    if (!store_sink_digest(audit->request->sink, arena, audit->request->tables, audit->table,
+                           &audit->buckets, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (audit_is_compared(audit, list.items[i].aggregate_type))
+            digest_add(digests, &list.items[i]);
+    }
+    return true;
 }
 
-static bool note(struct walk *walk, const struct sink_key *key, struct error *err)
+struct suspects {  /* the buckets that differ */
+    int64_t *keys; /* of each bucket, on the side that has more; 0: it does not differ */
+    int64_t count;
+};
+
+static bool compare_digests(const struct audit *audit, struct arena *arena,
+                            struct suspects *suspects, struct error *err)
 {
-    struct audit_result *result = walk->result;
+    const size_t count = (size_t)audit->buckets.count;
+    struct bucket_digest *wanted = ARENA_ARRAY(arena, struct bucket_digest, count);
+    struct bucket_digest *found = ARENA_ARRAY(arena, struct bucket_digest, count);
+
+    *suspects = (struct suspects){ .keys = ARENA_ARRAY(arena, int64_t, count) };
+    if (wanted == NULL || found == NULL || suspects->keys == NULL)
+        return arena_error(arena, err);
+    memset(wanted, 0, count * sizeof(*wanted));
+    memset(found, 0, count * sizeof(*found));
+    if (!digest_records(audit, arena, wanted, &audit->result->keys, err) ||
+        !digest_rows(audit, arena, found, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t more = wanted[i].keys > found[i].keys ? wanted[i].keys : found[i].keys;
+
+        suspects->keys[i] = digest_is_same(&wanted[i], &found[i]) ? 0 : more;
+        suspects->count += suspects->keys[i] > 0;
+    }
+    audit->result->buckets += suspects->count;
+    return true;
+}
+
+/* ---- the keys of buckets that differ ---- */
+
+/* A key with two states may have them in buckets that are read at different times: it is noted with
+ * the record's. */
+static bool note(const struct audit *audit, struct arena *look, const struct sink_key *key,
+                 bool is_record, struct error *err)
+{
+    struct audit_result *result = audit->result;
     struct audit_difference *difference;
     struct audit_state state;
     enum audit_kind kind;
 
-    arena_reset(&walk->look);
-    if (!audit_look(walk->request, &walk->look, walk->table, key, &state, err))
+    arena_reset(look);
+    if (!audit_look(audit->request, look, audit->table, key, &state, err))
         return false;
-    if (!audit_is_wrong(walk->request, walk->table, &state, &kind))
+    if ((!is_record && state.wanted > 0) ||
+        !audit_is_wrong(audit->request, audit->table, &state, &kind))
         return true;
     if (state.is_behind) {
         result->behind++;
@@ -170,64 +164,123 @@ static bool note(struct walk *walk, const struct sink_key *key, struct error *er
     result->is_full = result->differences.count == AUDIT_DIFFERENCES_MAX;
     if (result->is_full)
         return true;
-    difference = LIST_ADD(walk->arena, &result->differences);
+    difference = LIST_ADD(audit->arena, &result->differences);
     if (difference == NULL)
-        return arena_error(walk->arena, err);
+        return arena_error(audit->arena, err);
     *difference = (struct audit_difference){
-        .table = walk->table,
-        .key = { arena_copy(walk->arena, key->aggregate_type),
-                 arena_copy(walk->arena, key->aggregate_id) },
+        .table = audit->table,
+        .key = { arena_copy(audit->arena, key->aggregate_type),
+                 arena_copy(audit->arena, key->aggregate_id) },
         .kind = kind,
         .wanted = state.wanted,
         .found = state.found,
     };
-    return !walk->arena->failed || arena_error(walk->arena, err);
+    return !audit->arena->failed || arena_error(audit->arena, err);
 }
 
-/* The keys at the front of both sides; NULL where one does not have the key. */
-static bool meet(struct walk *walk, const struct sink_seen *wanted, const struct sink_seen *found,
+static bool is_same(const struct audit *audit, const struct sink_seen *wanted,
+                    const struct sink_seen *found)
+{
+    return wanted->version == found->version &&
+           (audit->buckets.ignores_gone || wanted->is_gone == found->is_gone);
+}
+
+/* Both sides are in order. */
+static bool meet(const struct audit *audit, const struct audit_sides *sides, struct arena *look,
                  struct error *err)
 {
-    const struct projection_table *table = &walk->request->spec->tables[walk->table];
-    const struct sink_key *key = wanted != NULL ? &wanted->key : &found->key;
-    const bool ignores_gone = audit_has_filter(table);
+    const struct sink_seen_list *wanted = &sides->wanted, *found = &sides->found;
+    size_t w = 0, f = 0;
+    bool ok = true;
 
-    if (!walk->differs[lane_of(key->aggregate_type, key->aggregate_id)] ||
-        (wanted == NULL && !is_compared(table, walk->types, key->aggregate_type)) ||
-        (wanted != NULL && found != NULL && wanted->version == found->version &&
-         (ignores_gone || wanted->is_gone == found->is_gone)))
-        return true;
-    return note(walk, key, err);
-}
+    while (ok && (w < wanted->count || f < found->count) && !audit->result->is_full) {
+        const struct sink_seen *one = w < wanted->count ? &wanted->items[w] : NULL;
+        const struct sink_seen *other = f < found->count ? &found->items[f] : NULL;
+        const int order = one == NULL     ? 1
+                          : other == NULL ? -1
+                                          : audit_key_order(&one->key, &other->key);
 
-static bool walk_both(struct walk *walk, struct audit_side *source, struct audit_side *sink,
-                      struct error *err)
-{
-    const struct sink_seen *wanted, *found;
-    bool ok = audit_side_next(source, &wanted, err) && audit_side_next(sink, &found, err);
-
-    while (ok && (wanted != NULL || found != NULL)) {
-        const int order = compare_keys(wanted, found);
-
-        ok = meet(walk, order <= 0 ? wanted : NULL, order >= 0 ? found : NULL, err) &&
-             (order > 0 || audit_side_next(source, &wanted, err)) &&
-             (order < 0 || audit_side_next(sink, &found, err));
+        if (order != 0 || !is_same(audit, one, other))
+            ok = note(audit, look, order <= 0 ? &one->key : &other->key, order <= 0, err);
+        w += order <= 0;
+        f += order >= 0;
     }
     return ok;
 }
 
-static bool walk_table(struct walk *walk, struct error *err)
+/* As many of the buckets that differ as fit, from *from on, which moves. */
+static struct str next_marks(const struct audit *audit, const struct suspects *suspects,
+                             struct arena *arena, int64_t *from)
 {
-    struct audit_side source, sink;
+    const size_t count = (size_t)audit->buckets.count;
+    char *marks = ARENA_ARRAY(arena, char, count);
+    int64_t keys = 0;
+
+    if (marks == NULL)
+        return (struct str){ 0 };
+    memset(marks, 0, count);
+    while (*from < audit->buckets.count && keys < AUDIT_PICKED_KEYS) {
+        const int64_t at = (*from)++;
+
+        keys += suspects->keys[at];
+        marks[at] = suspects->keys[at] > 0 ? KEY_PICKED : 0;
+    }
+    return (struct str){ marks, count };
+}
+
+static bool look_at_buckets(const struct audit *audit, const struct suspects *suspects,
+                            struct arena *pick, struct arena *look, struct error *err)
+{
+    int64_t from = 0;
+
+    while (from < audit->buckets.count && !audit->result->is_full) {
+        struct audit_sides sides;
+        struct str marks;
+
+        arena_reset(pick);
+        marks = next_marks(audit, suspects, pick, &from);
+        if (marks.data == NULL)
+            return arena_error(pick, err);
+        if (!audit_sides_read(audit, pick, marks, &sides, err) || !meet(audit, &sides, look, err))
+            return false;
+    }
+    return true;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return audit_key_order(&((const struct audit_difference *)a)->key,
+                           &((const struct audit_difference *)b)->key);
+}
+
+static bool look_at_suspects(const struct audit *audit, const struct suspects *suspects,
+                             struct error *err)
+{
+    struct audit_difference_list *list = &audit->result->differences;
+    const size_t before = list->count;
+    struct arena pick, look;
     bool ok;
 
-    audit_side_init(&source, walk->request, walk->table, walk->types);
-    audit_side_init(&sink, walk->request, walk->table, NULL);
-    arena_init(&walk->look, LOOK_BYTES_MAX);
-    ok = walk_both(walk, &source, &sink, err);
-    arena_release(&walk->look);
-    audit_side_release(&sink);
-    audit_side_release(&source);
+    arena_init(&pick, AUDIT_BYTES_MAX);
+    arena_init(&look, LOOK_BYTES_MAX);
+    ok = look_at_buckets(audit, suspects, &pick, &look, err);
+    arena_release(&look);
+    arena_release(&pick);
+    if (list->count > before + 1)
+        qsort(list->items + before, list->count - before, sizeof(list->items[0]), by_key);
+    return ok;
+}
+
+static bool compare(const struct audit *audit, struct error *err)
+{
+    struct suspects suspects;
+    struct arena arena;
+    bool ok;
+
+    arena_init(&arena, AUDIT_BYTES_MAX);
+    ok = compare_digests(audit, &arena, &suspects, err) &&
+         (suspects.count == 0 || look_at_suspects(audit, &suspects, err));
+    arena_release(&arena);
     return ok;
 }
 
@@ -235,25 +288,25 @@ static bool audit_table(const struct audit_request *request, struct arena *arena
                         const struct record_count_list *counts, struct audit_result *result,
                         struct error *err)
 {
-    const struct projection_table *spec = &request->spec->tables[table];
-    const int64_t lanes_before = result->lanes;
-    bool differs[OUTBOX_LANES], is_whole;
-    struct audit_type_list types;
-    struct walk walk = { .request = request,
-                         .arena = arena,
-                         .table = table,
-                         .types = &types,
-                         .differs = differs,
-                         .result = result };
+    struct audit audit = {
+        .request = request,
+        .arena = arena,
+        .table = table,
+        .spec = &request->spec->tables[table],
+        .result = result,
+    };
+    bool is_whole;
+    int64_t records;
 
-    if (!find_types(arena, counts, spec, &types, &is_whole, err))
+    if (!find_types(&audit, counts, &is_whole, &records, err))
         return false;
-    if (!is_whole || types.count == 0) {
+    if (!is_whole || audit.types.count == 0) {
         result->tables_left_out++;
         return true;
     }
-    return compare_digests(request, table, &types, differs, result, err) &&
-           (result->lanes == lanes_before || walk_table(&walk, err));
+    audit.buckets.count = digest_buckets(records);
+    audit.buckets.ignores_gone = audit_has_filter(audit.spec);
+    return compare(&audit, err);
 }
 
 bool audit_projection(const struct audit_request *request, struct arena *arena,

@@ -1,15 +1,15 @@
 /* audit: whether the tables of a projection have what they should, and nothing else.
  *
  *      records of the store ──╮                        ╭── rows of the table, keys without a row
- *                             ├─▶ a digest per lane ◀──┤
- *                             ╰─▶ merge walk, of the ◀─╯
- *                                 lanes that differ
+ *                             ├─▶ digests by bucket ◀──┤
+ *                             ╰─▶ keys of buckets   ◀──╯
+ *                                 that differ
  *                                     │
  *                                 each key that differs is looked at again: is its event under way?
  *
- * The newest state of a key is that of its record. A digest (engine/project/digest.h) says in one
- * pass over each side which lanes differ at all. Only keys of these are compared, in the order that
- * both sides have, with a page of each in memory. What differs then may have changed meanwhile, or
+ * The newest state of a key is that of its record. Each database makes digests of its side in one
+ * pass (port/key_digest.h); only these numbers are moved. Of the buckets that differ, the keys are
+ * read and compared: some 64 for each difference. What differs then may have changed meanwhile, or
  * may be on its way: it is read again, together with its newest event.
  *
  *      missing   the table knows nothing of the key
@@ -25,7 +25,11 @@
  * should have a row: versions are compared, and whether the row is there is not. A projection that
  * begins with the latest events need not have a key.
  *
- * A repair delivers the newest event of a key again, in a transaction that holds its lane. A key
+ * A bus that lost what it has acknowledged is found in this way: the relay has passed the event,
+ * the table does not have it. So is what its consumer has not read yet; audit when it has.
+ *
+ * A repair delivers the newest event of a key again, in a transaction that holds its lane
+ * (of a projection that a bus feeds, the version guard alone keeps others away). A key
  * that is missing or stale passes the version guard; what is extra or revived is forgotten first. A
  * key whose event was removed from the outbox cannot be repaired so, and the result says that.
  */
@@ -56,9 +60,9 @@ struct audit_difference_list {
 };
 
 struct audit_result {
-    int64_t keys;   /* of records that were compared, a table after the other */
-    int64_t behind; /* of them */
-    int64_t lanes;  /* whose digests differed */
+    int64_t keys;    /* of records that were compared, a table after the other */
+    int64_t behind;  /* of them */
+    int64_t buckets; /* whose digests differed */
     int64_t tables_left_out;
     struct audit_difference_list differences;
     bool is_full; /* AUDIT_DIFFERENCES_MAX were found; there may be more */
@@ -71,7 +75,10 @@ struct audit_request {
     struct store *sink;  /* has the tables and the offsets; another session, or another database */
     const struct projection_spec *spec;
     const struct sink_tables *tables; /* of the sink, live */
-    struct offset_key key;            /* of the projection */
+    /* Who brings it its events, and where his offsets are: the projection itself, in the sink; or,
+     * where a bus feeds it, the relay of the store. What he has not passed is under way. */
+    struct offset_key key;
+    struct store *offsets;
 };
 
 /* Changes nothing. The arena holds the result. */

@@ -3,40 +3,44 @@
 #define PATRA_ENGINE_AUDIT_AUDIT_INTERNAL_H
 
 #include "engine/audit/audit.h"
+#include "port/store_record_read.h"
 
-/* ---- a side: keys in the order of type and id, page by page ---- */
+/* ---- one table ---- */
 
-struct audit_type {  /* of the records of an endpoint */
-    struct str name; /* "crossref/works" */
-    struct str source;
-    struct str endpoint;
-};
-
-struct audit_type_list {
-    struct audit_type *items; /* by name, by bytes */
+struct record_type_list {
+    struct record_type *items;
     size_t count;
 };
 
-struct audit_side {
+struct audit {
     const struct audit_request *request;
+    struct arena *arena; /* of the result */
     size_t table;
-    const struct audit_type_list *types; /* NULL: the table's side */
-    size_t type;                         /* that is being read */
-    struct arena pages[2];               /* the page that is read, and the key it began after */
-    struct sink_key after;
-    const struct sink_seen *items; /* of the page */
-    size_t count;
-    size_t at;
-    bool is_last;
+    const struct projection_table *spec;
+    struct record_type_list types; /* of the records that it shows */
+    struct key_buckets buckets;
+    struct audit_result *result;
 };
 
-void audit_side_init(struct audit_side *side, const struct audit_request *request, size_t table,
-                     const struct audit_type_list *types);
-void audit_side_release(struct audit_side *side);
+/* Keys of other services are not compared; those of a type that nothing takes are extra. */
+bool audit_is_compared(const struct audit *audit, struct str type);
 
-/* *seen is the next key, or NULL after the last; valid until the next call. */
-bool audit_side_next(struct audit_side *side, const struct sink_seen **seen,
-                     struct error *err) MUST_CHECK;
+/* ---- both sides of some buckets ---- */
+
+/* How many keys are read at once, and the room for both sides of them. */
+enum { AUDIT_PICKED_KEYS = 500000 };
+#define AUDIT_BYTES_MAX ((size_t)1 << 30)
+
+struct audit_sides {
+    struct sink_seen_list wanted; /* by key */
+    struct sink_seen_list found;
+};
+
+bool audit_sides_read(const struct audit *audit, struct arena *arena, struct str marks,
+                      struct audit_sides *sides, struct error *err) MUST_CHECK;
+
+/* By type and id, by bytes. */
+int audit_key_order(const struct sink_key *a, const struct sink_key *b);
 
 /* ---- one key ---- */
 

@@ -33,11 +33,11 @@ static bool find_behind(const struct audit_request *request, struct arena *arena
     int64_t pos;
 
     if (!store_trace_events(request->store, arena, state->record_id, 1, &events, err) ||
-        !store_trace_parked(request->sink, arena, &parked_key, &parked, &state->is_behind, err))
+        !store_trace_parked(request->offsets, arena, &parked_key, &parked, &state->is_behind, err))
         return false;
     if (events.count == 0 || state->is_behind)
         return true;
-    if (!store_trace_offset(request->sink, &request->key, events.items[0].event.lane, &pos, err))
+    if (!store_trace_offset(request->offsets, &request->key, events.items[0].event.lane, &pos, err))
         return false;
     state->is_behind = events.items[0].pos == 0 || pos < events.items[0].pos;
     return true;

@@ -99,7 +99,8 @@ static bool repair_one(struct repair *repair, struct audit_difference *differenc
     arena_reset(&repair->arena);
     if (!store_begin(sink, err))
         return false;
-    if (store_offset_hold(sink, &repair->request->key, lane, err) &&
+    if ((repair->request->offsets != sink ||
+         store_offset_hold(sink, &repair->request->key, lane, err)) &&
         repair_held(repair, difference, err) && store_commit(sink, err))
         return true;
     difference->is_repaired = false;

@@ -1,97 +1,75 @@
-/* Keys and versions, of records or of a table, in one order. */
+/* Both sides of the buckets that differ: states of records and of a table, in one order. */
+#include <stdlib.h>
+
+#include "base/list.h"
 #include "engine/audit/audit_internal.h"
-#include "port/store_record_read.h"
 
-enum { PAGE_KEYS = 10000 };
-#define SIDE_BYTES_MAX ((size_t)64 << 20)
-
-void audit_side_init(struct audit_side *side, const struct audit_request *request, size_t table,
-                     const struct audit_type_list *types)
+int audit_key_order(const struct sink_key *a, const struct sink_key *b)
 {
-    *side = (struct audit_side){ .request = request, .table = table, .types = types };
-    arena_init(&side->pages[0], SIDE_BYTES_MAX);
-    arena_init(&side->pages[1], SIDE_BYTES_MAX);
+    const int order = str_cmp(a->aggregate_type, b->aggregate_type);
+
+    return order != 0 ? order : str_cmp(a->aggregate_id, b->aggregate_id);
 }
 
-void audit_side_release(struct audit_side *side)
+static int by_key(const void *a, const void *b)
 {
-    arena_release(&side->pages[0]);
-    arena_release(&side->pages[1]);
+    return audit_key_order(&((const struct sink_seen *)a)->key,
+                           &((const struct sink_seen *)b)->key);
 }
 
-static bool read_table(struct audit_side *side, struct arena *arena, struct error *err)
+static void sort(struct sink_seen_list *list)
 {
-    const struct sink_scan scan = { .table = side->table,
-                                    .after = side->after,
-                                    .limit = PAGE_KEYS };
-    struct sink_page page;
-
-    if (!store_sink_scan(side->request->sink, arena, side->request->tables, &scan, &page, err))
-        return false;
-    side->items = page.items;
-    side->count = page.count;
-    side->is_last = page.count < PAGE_KEYS;
-    return true;
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof(list->items[0]), by_key);
 }
 
-static bool read_records(struct audit_side *side, struct arena *arena, struct error *err)
+static bool read_records(const struct audit *audit, struct arena *arena,
+                         const struct key_pick *pick, struct sink_seen_list *all, struct error *err)
 {
-    const struct audit_type *type = &side->types->items[side->type];
-    const struct record_seen_page page = { .source = type->source,
-                                           .endpoint = type->endpoint,
-                                           .after = side->after.aggregate_id,
-                                           .limit = PAGE_KEYS };
-    struct record_seen_list list;
-    struct sink_seen *items;
+    for (size_t i = 0; i < audit->types.count; i++) {
+        struct sink_seen_list list;
 
-    if (!store_record_seen(side->request->store, arena, &page, &list, err))
-        return false;
-    items = ARENA_ARRAY(arena, struct sink_seen, list.count + 1);
-    if (items == NULL)
-        return arena_error(arena, err);
-    for (size_t i = 0; i < list.count; i++)
-        items[i] = (struct sink_seen){ .key = { type->name, list.items[i].provider_id },
-                                       .version = list.items[i].version,
-                                       .is_gone = list.items[i].is_deleted };
-    side->items = items;
-    side->count = list.count;
-    if (list.count < PAGE_KEYS) { /* of this type; the next one begins at its first id */
-        side->type++;
-        side->is_last = side->type == side->types->count;
-    }
-    return true;
-}
-
-/* The last key stays in the other arena, as the place to go on from. */
-static bool read_page(struct audit_side *side, struct error *err)
-{
-    struct arena old = side->pages[0];
-    const size_t type = side->type;
-    bool ok;
-
-    side->pages[0] = side->pages[1];
-    side->pages[1] = old;
-    arena_reset(&side->pages[0]);
-    side->at = 0;
-    ok = side->types == NULL ? read_table(side, &side->pages[0], err)
-                             : read_records(side, &side->pages[0], err);
-    if (!ok)
-        return false;
-    side->after = side->count > 0 && side->type == type ? side->items[side->count - 1].key
-                                                        : (struct sink_key){ 0 };
-    return true;
-}
-
-bool audit_side_next(struct audit_side *side, const struct sink_seen **seen, struct error *err)
-{
-    *seen = NULL;
-    if (side->types != NULL && side->types->count == 0)
-        return true;
-    while (side->at == side->count && !side->is_last) {
-        if (!read_page(side, err))
+        if (!store_record_pick(audit->request->store, arena, &audit->types.items[i], pick, &list,
+                               err))
             return false;
+        for (size_t k = 0; k < list.count; k++) {
+            struct sink_seen *seen = LIST_ADD(arena, all);
+
+            if (seen == NULL)
+                return arena_error(arena, err);
+            *seen = list.items[k];
+        }
     }
-    if (side->at < side->count)
-        *seen = &side->items[side->at++];
+    return true;
+}
+
+/* Without the keys that are not compared. */
+static bool read_rows(const struct audit *audit, struct arena *arena, const struct key_pick *pick,
+                      struct sink_seen_list *list, struct error *err)
+{
+    size_t kept = 0;
+
+    if (!store_sink_pick(audit->request->sink, arena, audit->request->tables, audit->table, pick,
+                         list, err))
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (audit_is_compared(audit, list->items[i].key.aggregate_type))
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+    return true;
+}
+
+bool audit_sides_read(const struct audit *audit, struct arena *arena, struct str marks,
+                      struct audit_sides *sides, struct error *err)
+{
+    const struct key_pick pick = { audit->buckets, marks };
+
+    *sides = (struct audit_sides){ 0 };
+    if (!read_records(audit, arena, &pick, &sides->wanted, err) ||
+        !read_rows(audit, arena, &pick, &sides->found, err))
+        return false;
+    sort(&sides->wanted);
+    sort(&sides->found);
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include "engine/message/wire_read.h"
 #include "engine/session/store_retry.h"
+#include "port/store_bus_offset.h"
 #include "port/store_rate.h"
 #include "port/store_sink.h"
 
@@ -14,6 +15,7 @@ enum { BYTES_MAX = 1 << 30, PRUNE_MAX = 5000 };
 #define BACKOFF_MIN_US (US_PER_SECOND / 10)
 #define BACKOFF_MAX_US (5 * US_PER_SECOND)
 #define PRUNE_EVERY_US (60 * US_PER_SECOND)
+#define ATTEND_EVERY_US (5 * US_PER_SECOND)
 
 enum fate {
     OPEN,
@@ -41,6 +43,9 @@ struct bus_consumer {
     bool is_over;
     int bus_failures; /* in a row */
     int64_t prune_us; /* monotonic: not before */
+    int64_t attend_us;
+    int64_t report_us, reported_us; /* the next one, the last one */
+    int64_t reported;               /* events that were applied until the last one */
     int64_t now_us;
     struct bus_consumer_total total;
 };
@@ -83,7 +88,7 @@ static bool read_all(struct bus_consumer *c, const struct bus_delivery_list *lis
             item->fate = SETTLED;
             continue;
         }
-        item->is_read = wire_read(&c->arena, c->settings->carrier, &item->delivery->message,
+        item->is_read = wire_read(&c->arena, &c->settings->wire, &item->delivery->message,
                                   &item->event, &unread);
         if (c->arena.failed)
             return arena_error(&c->arena, err);
@@ -179,12 +184,45 @@ static bool apply_new(struct bus_consumer *c, struct piece *piece, struct error 
     return false;
 }
 
+static void add_place(struct bus_place places[OUTBOX_LANES], const struct received *item)
+{
+    const int64_t lane = item->delivery->message.lane;
+    struct bus_place *place = &places[lane >= 0 && lane < OUTBOX_LANES ? lane : 0];
+
+    place->events++;
+    if (place->event_id.len > 0 && place->published_us > item->delivery->published_us)
+        return;
+    place->event_id = item->event.event_id;
+    place->bus_id = item->delivery->bus_id;
+    place->published_us = item->delivery->published_us;
+}
+
+static bool save_offsets(struct bus_consumer *c, const struct piece *piece, struct error *err)
+{
+    struct bus_place places[OUTBOX_LANES] = { 0 };
+    struct bus_offset_save save = { .name = c->settings->offsets,
+                                    .by = c->settings->owner,
+                                    .now_us = c->now_us,
+                                    .places = places };
+
+    for (size_t i = 0; i < piece->count; i++) {
+        if (piece->is_new[i])
+            add_place(places, piece->open[i]);
+    }
+    for (int64_t lane = 0; lane < OUTBOX_LANES; lane++) {
+        places[lane].lane = lane;
+        if (places[lane].events > 0)
+            places[save.count++] = places[lane];
+    }
+    return save.count == 0 || store_bus_offset_save(c->parts->sink, &save, err);
+}
+
 /* One consumer of the projection at a time: a key that has no row yet has nothing to be locked. */
 static bool apply_within(struct bus_consumer *c, struct piece *piece, struct error *err)
 {
     return store_lock_named(c->parts->sink, err, "project:%.*s",
                             STR_ARG(c->settings->key.subscription)) &&
-           add_to_inbox(c, piece, err) && apply_new(c, piece, err);
+           add_to_inbox(c, piece, err) && apply_new(c, piece, err) && save_offsets(c, piece, err);
 }
 
 static bool commit_piece(struct bus_consumer *c, struct piece *piece, struct error *err)
@@ -389,10 +427,76 @@ static bool prune(struct bus_consumer *c, struct error *err)
                                   c->now_us - BUS_INBOX_KEEP_US, PRUNE_MAX, &removed, err);
 }
 
+/* Whoever moves the group sees that it is read. */
+static bool attend(struct bus_consumer *c, struct error *err)
+{
+    const int64_t monotonic_us = clock_monotonic_us(c->parts->clock);
+    struct offset_attend attend = { .key = { BUS_OFFSET_GROUP, c->settings->offsets },
+                                    .owner = c->settings->owner };
+    int64_t readers;
+
+    if (monotonic_us < c->attend_us)
+        return true;
+    if (!store_clock(c->parts->sink, clock_now_us(c->parts->clock), &attend.now_us, err))
+        return false;
+    attend.until_us = attend.now_us + 3 * ATTEND_EVERY_US;
+    if (!store_offset_attend(c->parts->sink, &attend, &readers, err))
+        return false;
+    c->attend_us = monotonic_us + ATTEND_EVERY_US;
+    return true;
+}
+
+static void leave(struct bus_consumer *c)
+{
+    const struct offset_key key = { BUS_OFFSET_GROUP, c->settings->offsets };
+    struct error ignored;
+
+    if (c->attend_us != INT64_MIN) /* if that fails, its sign ends by itself */
+        (void)!store_offset_leave(c->parts->sink, &key, c->settings->owner, &ignored);
+}
+
 static bool work(struct bus_consumer *c, struct error *err)
 {
     return store_clock(c->parts->sink, clock_now_us(c->parts->clock), &c->now_us, err) &&
            prune(c, err) && apply_all(c, err) && bury_all(c, err);
+}
+
+/* Nothing came. To drain is to read all that waits, and a poll that brings nothing may only have
+ * been too short for a busy server. */
+static bool end_if_drained(struct bus_consumer *c, struct error *err)
+{
+    struct bus_lag lag;
+
+    if (!c->settings->is_draining)
+        return true;
+    if (!bus_lag(c->parts->bus, &lag, err))
+        return error_wrap(err, "ask the bus whether anything waits for %.*s",
+                          STR_ARG(c->settings->key.subscription));
+    c->is_over = !lag.is_known || lag.messages == 0;
+    return true;
+}
+
+/* Now and then: how fast it is, and what waits. */
+static void report_pace(struct bus_consumer *c)
+{
+    const int64_t now_us = clock_monotonic_us(c->parts->clock);
+    const int64_t applied = c->total.applied - c->reported;
+    struct bus_lag lag = { 0 };
+    struct error ignored;
+
+    if (c->parts->log == NULL || now_us < c->report_us)
+        return;
+    if (!c->is_subscribed || !bus_lag(c->parts->bus, &lag, &ignored))
+        lag = (struct bus_lag){ 0 };
+    if (applied > 0 || lag.messages > 0)
+        log_event(c->parts->log, LOG_INFO, "bus consumed",
+                  LOG_STR("subscription", c->settings->key.subscription),
+                  LOG_I64("events", applied),
+                  LOG_I64("perSecond", applied * US_PER_SECOND / (now_us - c->reported_us + 1)),
+                  LOG_I64("waiting", lag.is_known ? lag.messages : -1));
+    c->reported = c->total.applied;
+    c->reported_us = now_us;
+    c->report_us = now_us + BUS_REPORT_US;
 }
 
 static void report(void *context, const struct error *err)
@@ -413,11 +517,13 @@ static bool turn(struct bus_consumer *c, struct error *err)
     bool ok;
 
     arena_reset(&c->arena);
+    report_pace(c);
+    if (!attend(c, err))
+        return store_retry_wait(&c->retry, &c->backoff, err);
     if (!poll_bus(c, &list, err))
         return wait_for_bus(c, err);
-    c->is_over = c->settings->is_draining && list.count == 0;
     if (list.count == 0)
-        return true;
+        return end_if_drained(c, err);
     if (!read_all(c, &list, err))
         return false;
     ok = work(c, err);
@@ -436,6 +542,9 @@ bool bus_consumer_run(const struct bus_consumer_parts *parts,
 {
     struct bus_consumer c = { .parts = parts,
                               .settings = settings,
+                              .attend_us = INT64_MIN,
+                              .report_us = clock_monotonic_us(parts->clock) + BUS_REPORT_US,
+                              .reported_us = clock_monotonic_us(parts->clock),
                               .retry = { .store = parts->sink },
                               .backoff = { .delay_min_us = BACKOFF_MIN_US,
                                            .delay_max_us = BACKOFF_MAX_US,
@@ -449,6 +558,7 @@ bool bus_consumer_run(const struct bus_consumer_parts *parts,
     arena_init(&c.arena, BYTES_MAX);
     while (ok && !c.is_over && clock_sleep_us(parts->clock, 0, parts->wake_fd))
         ok = turn(&c, err);
+    leave(&c);
     arena_release(&c.arena);
     if (total != NULL)
         *total = c.total;

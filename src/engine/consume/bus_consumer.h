@@ -9,6 +9,10 @@
  * Order. Consumers of one projection write one after the other (a lock in the sink). A row keeps
  * the higher version, whatever the order of delivery; partial events need a bus that keeps it.
  *
+ * How far it is. Beside the rows stands, per lane, how many events were applied and which was the
+ * newest (port/store_bus_offset.h); it says that it is alive while it runs (ing_reader). Every
+ * BUS_REPORT_US the log has how many events a second it applies, and what waits on the bus.
+ *
  * An event at fault is found by halving the batch. It is given back to the bus while the bus says
  * that it was delivered less than attempts_max times; then, or where the bus does not count, it is
  * a dead letter, and acknowledged. A sink that is out of reach is waited for; meanwhile messages
@@ -28,6 +32,7 @@
 #include "port/store_parked.h"
 
 #define BUS_INBOX_KEEP_US (14 * 24 * US_PER_HOUR)
+#define BUS_REPORT_US US_PER_MINUTE
 
 struct bus_consumer_parts { /* all must outlive it */
     struct store *sink;
@@ -40,13 +45,15 @@ struct bus_consumer_parts { /* all must outlive it */
 };
 
 struct bus_consumer_settings {
-    struct offset_key key; /* of its dead letters; the subscription is the group of the bus */
-    enum wire_carrier carrier;
-    int64_t messages_max; /* polled at once, and unsettled */
+    struct offset_key key;     /* of its dead letters; the subscription is the group of the bus */
+    struct str offsets;        /* BUS/NAME: of its offsets */
+    struct str owner;          /* no other reader has it */
+    struct wire_settings wire; /* carrier and codec of the bus */
+    int64_t messages_max;      /* polled at once, and unsettled */
     int64_t bytes_max;
     int64_t attempts_max; /* 0: it is given back for ever */
     int64_t poll_us;      /* how long a poll waits */
-    bool is_draining;     /* ends when a poll brings nothing */
+    bool is_draining;     /* ends when a poll brings nothing, and nothing waits */
 };
 
 struct bus_consumer_total {

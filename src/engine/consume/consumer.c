@@ -29,7 +29,8 @@ bool consumer_open(struct consumer **out, const struct consumer_parts *parts,
                                        .stream = parts->stream,
                                        .clock = parts->clock,
                                        .random = parts->random,
-                                       .log = parts->log };
+                                       .log = parts->log,
+                                       .watch = parts->watch };
     struct consumer *c = calloc(1, sizeof(*c));
 
     *out = c;
@@ -242,11 +243,25 @@ static bool finish(struct consumer *c, struct delivery *d, struct trying *trying
                           : lanes_tried(&c->lanes, trying, &within, round, saved, err);
 }
 
+/* What a smaller try will tell is not reported. `err`: these were not applied. */
+static void report(const struct consumer *c, struct item *const *open, size_t count,
+                   int64_t began_us, const struct error *err)
+{
+    if (count > 0)
+        lanes_report(&c->lanes, (struct lanes_event){ .kind = LANES_TRIED,
+                                                      .count = (int64_t)count,
+                                                      .failed = err != NULL ? (int64_t)count : 0,
+                                                      .first = open[0]->event,
+                                                      .took_us = lanes_now_us(&c->lanes) - began_us,
+                                                      .err = err });
+}
+
 /* *count: after AT_FAULT, how many items the next try has. */
 static bool apply(struct consumer *c, struct delivery *d, struct trying *trying,
                   struct lanes_round *round, enum applied *applied, size_t *count,
                   struct error *err)
 {
+    const int64_t began_us = lanes_now_us(&c->lanes);
     struct piece piece;
     size_t failed = 0;
     bool ok, saved = false;
@@ -259,15 +274,21 @@ static bool apply(struct consumer *c, struct delivery *d, struct trying *trying,
         if (finish(c, d, trying, &piece, round, &saved, err)) {
             *applied = saved && !round->is_stopped ? APPLIED : STUCK;
             round->delivered += saved ? (int64_t)piece.count : 0;
+            report(c, piece.open, saved ? piece.count : 0, began_us, NULL);
             return true;
         }
-        if (!piece.is_refused)
+        if (!piece.is_refused) {
+            report(c, piece.open, piece.count, began_us, err);
             return false;
+        }
         set_states(&piece, ITEM_OPEN);
     }
     *applied = AT_FAULT;
     *count = ok ? d->count / 2 : (size_t)(piece.open[failed] - d->items);
-    return *count > 0 || fail_alone(c, piece.open[failed], err, err);
+    if (*count > 0)
+        return true;
+    report(c, &piece.open[failed], 1, began_us, err);
+    return fail_alone(c, piece.open[failed], err, err);
 }
 
 /* ---- the batch ---- */

@@ -28,9 +28,10 @@ struct consumer_parts {   /* all must outlive it */
     struct store *stream; /* may be the same */
     struct clock *clock;
     struct random_source *random;
-    struct log *log;   /* NULL: none */
-    struct wake *wake; /* NULL: none; this process does not wake it */
-    int wake_fd;       /* readable: end; CLOCK_NO_WAKE: none */
+    struct log *log;           /* NULL: none */
+    struct lanes_watch *watch; /* NULL: none */
+    struct wake *wake;         /* NULL: none; this process does not wake it */
+    int wake_fd;               /* readable: end; CLOCK_NO_WAKE: none */
     struct consume_target target;
 };
 

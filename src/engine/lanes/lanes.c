@@ -39,6 +39,7 @@ void lanes_init(struct lanes *l, const struct lanes_parts *parts,
 
 void lanes_release(struct lanes *l)
 {
+    lanes_log_rest(l);
     park_release(&l->park);
     arena_release(&l->arena);
 }
@@ -48,6 +49,16 @@ void lanes_begin(struct lanes *l, int64_t now_us)
     arena_reset(&l->arena);
     l->now_us = now_us;
     l->began_us = clock_monotonic_us(l->parts.clock);
+}
+
+void lanes_report(const struct lanes *l, struct lanes_event event)
+{
+    if (l->parts.watch == NULL)
+        return;
+    event.subscription = l->settings.subscription;
+    event.owner = l->settings.owner;
+    event.now_us = lanes_now_us(l);
+    l->parts.watch->see(l->parts.watch, &event);
 }
 
 bool lanes_error_is_halt(const struct error *err)
@@ -60,6 +71,7 @@ void lanes_forget(struct lanes *l)
     for (int i = 0; i < OUTBOX_LANES; i++)
         l->items[i] = (struct held_lane){ 0 };
     l->count = 0;
+    l->ahead.count = 0;
     l->must_leave = true;
     l->must_load = true;
     l->attend_us = INT64_MIN;

@@ -48,12 +48,39 @@ enum {
 #define LANES_LEASE_US (15 * US_PER_SECOND)
 #define LANES_BYTES (INT64_C(8) << 20)
 
+/* ---- what is seen from outside ---- */
+
+enum lanes_event_kind {
+    LANES_TRIED,   /* a call to the bus, or a transaction of rows, has ended */
+    LANES_SAVED,   /* offsets; with err: they were not */
+    LANES_PUT_OFF, /* a key, or the bus as a whole, is tried again after delay_us */
+};
+
+struct lanes_event { /* views, valid during the call; what does not apply is 0 or NULL */
+    enum lanes_event_kind kind;
+    const struct subscription *subscription;
+    struct str owner;
+    int64_t now_us;
+    int64_t took_us;
+    int64_t count;                    /* TRIED: events; SAVED: lanes */
+    int64_t failed;                   /* TRIED: of these, not taken; they are tried again */
+    int64_t lag_us;                   /* SAVED: how long the last event was in the stream */
+    int64_t delay_us;                 /* PUT_OFF */
+    const struct stream_event *first; /* TRIED, SAVED: one of them */
+    const struct error *err;          /* TRIED: nothing could be tried; SAVED: why not */
+};
+
+struct lanes_watch { /* called in the reader's thread; embed it first */
+    void (*see)(struct lanes_watch *watch, const struct lanes_event *event);
+};
+
 struct lanes_parts {      /* all must outlive them */
     struct store *store;  /* has offsets, leases and parked keys */
     struct store *stream; /* has the events; may be the same */
     struct clock *clock;
     struct random_source *random;
-    struct log *log; /* NULL: none */
+    struct log *log;           /* NULL: none */
+    struct lanes_watch *watch; /* NULL: none */
 };
 
 struct lanes_settings {
@@ -93,7 +120,17 @@ struct lanes {
     int64_t until_us;  /* of the leases */
     int64_t attend_us; /* when to attend again */
     struct park park;
-    bool must_load; /* the park, again */
+    bool must_load;      /* the park, again */
+    struct lanes_ahead { /* the read that was begun */
+        struct stream_place places[OUTBOX_LANES];
+        size_t count; /* 0: none */
+    } ahead;
+
+    struct lanes_logged { /* about keys, since then */
+        int64_t until_us;
+        int count;
+        int64_t left_out;
+    } logged;
 
     int64_t now_us;   /* of the round, when the monotonic clock was */
     int64_t began_us; /* this */
@@ -124,6 +161,9 @@ static inline int64_t lanes_now_us(const struct lanes *lanes)
 {
     return lanes->now_us + clock_monotonic_us(lanes->parts.clock) - lanes->began_us;
 }
+
+/* Tells the watch, if there is one: who and when are added. */
+void lanes_report(const struct lanes *lanes, struct lanes_event event);
 
 /* A person must look at it: an event is not in the stream any more, or too many keys are parked.
  * Nothing was forgotten; waiting is all that can be done. */
@@ -208,6 +248,12 @@ struct lanes_within {
 /* Events after the offsets: a batch, or none. Those of parked keys are ITEM_PASSED. */
 bool lanes_next(struct lanes *lanes, const struct lanes_filter *filter, struct delivery *delivery,
                 struct error *err) MUST_CHECK;
+
+/* Begins to read what comes after these events, so that the store works while they are delivered.
+ * lanes_next() has it if each of its lanes is then just where these events end; what was parked is
+ * judged there. To be called between lanes_next() and lanes_settle(), or not at all. */
+bool lanes_read_ahead(struct lanes *lanes, const struct delivery *delivery,
+                      struct error *err) MUST_CHECK;
 
 /* Marks those whose key was parked since. */
 void lanes_mark_parked(struct lanes *lanes, struct delivery *delivery);

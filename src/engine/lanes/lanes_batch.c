@@ -1,6 +1,7 @@
 /* Events of the stream: which lanes they are read from, and what is known of each before it is
  * delivered. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "engine/lanes/lanes_internal.h"
 
@@ -58,16 +59,22 @@ static void choose(struct lanes *l, struct choice *choice)
     l->first = (l->first + 1) % OUTBOX_LANES;
 }
 
-static bool read(struct lanes *l, const struct choice *choice, struct stream_event_list *events,
-                 struct error *err)
+static struct stream_read request_of(const struct lanes *l, const struct choice *choice)
 {
     const int64_t many = l->settings.batch_max / (int64_t)choice->count;
-    const struct stream_read request = {
+
+    return (struct stream_read){
         .places = choice->places,
         .count = choice->count,
         .lane_max = choice->is_careful || many < 1 ? 1 : many,
         .bytes_max = l->settings.bytes_max,
     };
+}
+
+static bool read(struct lanes *l, const struct choice *choice, struct stream_event_list *events,
+                 struct error *err)
+{
+    const struct stream_read request = request_of(l, choice);
 
     return store_stream_read(l->parts.stream, &l->arena, &request, events, err);
 }
@@ -191,6 +198,66 @@ bool lanes_has_more(const struct lanes *l)
     return false;
 }
 
+/* ---- reading ahead ----
+ *
+ * What a position of a lane has never changes; what may change meanwhile is where a lane goes on (a
+ * seek, another owner, an event that was not delivered), so that is compared. */
+
+static bool has_careful(const struct lanes *l)
+{
+    bool has = false;
+
+    for (int i = 0; i < OUTBOX_LANES; i++)
+        has |= is_pending(&l->items[i]) && is_careful(&l->items[i]);
+    return has;
+}
+
+bool lanes_read_ahead(struct lanes *l, const struct delivery *d, struct error *err)
+{
+    struct choice next = { 0 };
+    int64_t ends[OUTBOX_LANES];
+    struct stream_read request;
+
+    l->ahead.count = 0;
+    for (int i = 0; i < OUTBOX_LANES; i++)
+        ends[i] = l->items[i].pos;
+    for (size_t i = 0; i < d->count; i++)
+        ends[d->items[i].event->lane] = d->items[i].event->pos;
+    for (int i = 0; i < OUTBOX_LANES && d->count > 0; i++) {
+        const int number = (l->first + i) % OUTBOX_LANES;
+
+        if (l->items[number].is_held && ends[number] < l->items[number].last_pos)
+            next.places[next.count++] = (struct stream_place){ number, ends[number] };
+    }
+    if (next.count == 0 || has_careful(l))
+        return true;
+    request = request_of(l, &next);
+    if (!store_stream_read_ahead(l->parts.stream, &request, err))
+        return false;
+    memcpy(l->ahead.places, next.places, sizeof(l->ahead.places));
+    l->ahead.count = next.count;
+    return true;
+}
+
+/* The lanes that were read ahead, if all of them go on there. */
+static bool choose_ahead(struct lanes *l, struct choice *choice)
+{
+    bool fits = l->ahead.count > 0 && !has_careful(l);
+
+    *choice = (struct choice){ .count = l->ahead.count };
+    l->ahead.count = 0;
+    for (size_t i = 0; i < choice->count && fits; i++) {
+        const struct stream_place *place = &l->ahead.places[i];
+        const struct held_lane *lane = &l->items[place->lane];
+
+        choice->places[i] = *place;
+        fits = lane->is_held && lane->pos == place->pos;
+    }
+    if (fits)
+        l->first = (l->first + 1) % OUTBOX_LANES;
+    return fits;
+}
+
 bool lanes_next(struct lanes *l, const struct lanes_filter *filter, struct delivery *d,
                 struct error *err)
 {
@@ -200,7 +267,8 @@ bool lanes_next(struct lanes *l, const struct lanes_filter *filter, struct deliv
     *d = (struct delivery){ 0 };
     if (!look(l, err))
         return false;
-    choose(l, &choice);
+    if (!choose_ahead(l, &choice))
+        choose(l, &choice);
     if (choice.count == 0)
         return true;
     if (!read(l, &choice, &events, err) || !check_whole(l, &choice, &events, err) ||

@@ -19,6 +19,8 @@ bool lanes_items(struct lanes *lanes, const struct lanes_filter *filter,
                  const struct stream_event_list *events, struct delivery *delivery,
                  struct error *err) MUST_CHECK;
 
-void lanes_log_key(const struct lanes *lanes, const char *what, const struct parked *parked);
+/* Of many, the first ones; and how many there were more. */
+void lanes_log_key(struct lanes *lanes, const char *what, const struct parked *parked);
+void lanes_log_rest(struct lanes *lanes);
 
 #endif

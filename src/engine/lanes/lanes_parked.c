@@ -13,6 +13,10 @@
 /* Of each key, at once: a call to the bus each. */
 enum { RETRY_EVENTS = 64 };
 
+/* Lines about keys in such a span. */
+enum { LOG_KEYS_MAX = 50 };
+#define LOG_SPAN_US US_PER_MINUTE
+
 static bool may_try(const struct lanes *l, const struct parked *parked)
 {
     return !park_is_forgotten(parked) && parked->lane >= 0 && parked->lane < OUTBOX_LANES &&
@@ -33,9 +37,36 @@ int64_t lanes_due_us(const struct lanes *l)
     return due_us;
 }
 
-void lanes_log_key(const struct lanes *l, const char *what, const struct parked *parked)
+void lanes_log_rest(struct lanes *l)
 {
-    if (l->parts.log != NULL)
+    if (l->parts.log != NULL && l->logged.left_out > 0)
+        log_event(l->parts.log, LOG_WARN, "more keys, not logged one by one",
+                  LOG_STR("subscription", l->key.subscription),
+                  LOG_I64("lines", l->logged.left_out));
+    l->logged.count = 0;
+    l->logged.left_out = 0;
+}
+
+/* A mapping that fits no event would fill the log with all of them. */
+static bool may_log(struct lanes *l)
+{
+    const int64_t now_us = lanes_now_us(l);
+
+    if (now_us >= l->logged.until_us) {
+        lanes_log_rest(l);
+        l->logged.until_us = now_us + LOG_SPAN_US;
+    }
+    if (l->logged.count < LOG_KEYS_MAX) {
+        l->logged.count++;
+        return true;
+    }
+    l->logged.left_out++;
+    return false;
+}
+
+void lanes_log_key(struct lanes *l, const char *what, const struct parked *parked)
+{
+    if (l->parts.log != NULL && may_log(l))
         log_event(l->parts.log, LOG_WARN, what, LOG_STR("subscription", l->key.subscription),
                   LOG_STR("type", parked->aggregate_type), LOG_STR("id", parked->aggregate_id),
                   LOG_I64("version", parked->head_version), LOG_STR("error", parked->last_error));
@@ -229,6 +260,15 @@ static bool write_ended(struct lanes *l, const struct trying *t, struct ended *e
     return true;
 }
 
+/* What goes on at once was not put off. */
+static void report_delay(const struct lanes *l, const struct parked *parked)
+{
+    const int64_t delay_us = parked->next_retry_us - lanes_now_us(l);
+
+    if (delay_us > 0)
+        lanes_report(l, (struct lanes_event){ .kind = LANES_PUT_OFF, .delay_us = delay_us });
+}
+
 static void take_over(struct lanes *l, struct trying *t, const struct ended *ended,
                       struct lanes_round *round)
 {
@@ -250,6 +290,7 @@ static void take_over(struct lanes *l, struct trying *t, const struct ended *end
         parked->attempts_ended = parked->attempts_begun;
         parked->head_version = ended->rows[i].head_version;
         parked->next_retry_us = ended->rows[i].next_retry_us;
+        report_delay(l, parked);
         round->has_more |= parked->next_retry_us <= lanes_now_us(l);
     }
 }

@@ -16,7 +16,8 @@ struct settling {
         struct parked_pass *items;
         size_t count;
     } passes;
-    const struct item *stop; /* what stops the subscription; NULL: nothing */
+    const struct stream_event *last; /* the latest that is settled; NULL: none */
+    const struct item *stop;         /* what stops the subscription; NULL: nothing */
 };
 
 static bool is_stop(const struct lanes *l, const struct item *item)
@@ -48,6 +49,8 @@ static bool put(struct settling *s, const struct item *item, struct error *err)
                                .parked_us = now_us };
     parked->next_retry_us =
         now_us + retry_delay_us(&l->settings.retry, 1, random_source_u64(l->parts.random), 0);
+    lanes_report(l, (struct lanes_event){ .kind = LANES_PUT_OFF,
+                                          .delay_us = parked->next_retry_us - now_us });
     return true;
 }
 
@@ -125,6 +128,8 @@ static bool settle(struct settling *s, struct error *err)
             return false;
         if (move == NULL)
             move = &s->moves[s->move_count++];
+        if (s->last == NULL || event->sequenced_us >= s->last->sequenced_us)
+            s->last = event;
         *move = (struct offset_move){ lane,
                                       s->lanes->items[lane].epoch,
                                       event->pos,
@@ -239,19 +244,36 @@ static void count_passed(const struct delivery *d, struct lanes_round *round)
     }
 }
 
+/* `err`: why they were not saved; NULL: they were. */
+static void report(const struct settling *s, int64_t began_us, const struct error *err)
+{
+    const struct lanes *l = s->lanes;
+
+    lanes_report(l, (struct lanes_event){ .kind = LANES_SAVED,
+                                          .count = (int64_t)s->move_count,
+                                          .first = s->last,
+                                          .took_us = lanes_now_us(l) - began_us,
+                                          .lag_us = lanes_now_us(l) - s->last->sequenced_us,
+                                          .err = err });
+}
+
 static bool finish(struct settling *s, struct lanes_round *round, bool *saved, struct error *err)
 {
-    const int64_t until_us = lanes_now_us(s->lanes) + s->lanes->settings.lease_us;
+    const int64_t now_us = lanes_now_us(s->lanes);
     struct fate fate = { true, true };
 
-    if (s->move_count > 0 && !save_all(s, until_us, &fate, err))
+    if (s->move_count > 0 && !save_all(s, now_us + s->lanes->settings.lease_us, &fate, err)) {
+        report(s, now_us, err);
         return false;
+    }
     *saved = fate.held && fate.known;
     if (!fate.held)
         lanes_lost(s->lanes, round);
     s->lanes->must_load |= !fate.known;
     if (!*saved)
         return true;
+    if (s->move_count > 0)
+        report(s, now_us, NULL);
     remember(s, round);
     count_passed(s->delivery, round);
     round->is_stopped = s->stop != NULL;

@@ -6,9 +6,20 @@
 #include "engine/project/project.h"
 #include "engine/rebuild/record_source.h"
 #include "engine/rebuild/state.h"
+#include "port/store_offset.h"
 #include "port/store_stream.h"
+#include "port/store_subscription.h"
 
-enum { LANE_EVENTS = 200, PAGE_BYTES = 16 << 20, SWAP_TRIES = 40, KEEP_BYTES = 16 << 20 };
+enum {
+    LANE_EVENTS = 200, /* of a page */
+    PAGE_BYTES = 16 << 20,
+    SWAP_TRIES = 200,
+    KEEP_BYTES = 16 << 20,
+    COMPARED = 64 /* buckets */
+};
+
+/* Between two tries: who waited for the one goes on before the other. */
+#define SWAP_PAUSE_US (US_PER_SECOND / 10)
 
 struct rebuilding {
     const struct rebuild_request *request;
@@ -111,6 +122,7 @@ static bool save_state(struct rebuilding *r, struct store *sink)
     struct str json;
     bool found;
 
+    r->state.at_us = clock_now_us(r->request->clock);
     if (!rebuild_state_write(r->page, &r->state, &json, r->err) ||
         !store_sink_find(sink, r->page, r->request->spec->name, &projection, &found, r->err))
         return false;
@@ -177,7 +189,7 @@ static bool begin_state(struct rebuilding *r)
         for (int lane = 0; lane < OUTBOX_LANES; lane++)
             state->has_records |= state->pos[lane] > 0;
     }
-    state->run = clock_now_us(request->clock);
+    state->run = state->at_us = clock_now_us(request->clock);
     return true;
 }
 
@@ -288,15 +300,15 @@ static bool read_records(struct rebuilding *r, bool *stopped)
 
 static bool compare(struct rebuilding *r, struct store *live, const struct sink_tables *tables)
 {
-    struct lane_digest before[OUTBOX_LANES], after[OUTBOX_LANES];
+    struct bucket_digest before[COMPARED], after[COMPARED];
 
-    if (!digest_table(live, r->page, tables, 0, before, r->err) ||
-        !digest_table(r->request->sink, r->page, r->copies, 0, after, r->err))
+    if (!digest_table(live, r->page, tables, 0, COMPARED, before, r->err) ||
+        !digest_table(r->request->sink, r->page, r->copies, 0, COMPARED, after, r->err))
         return false;
-    for (int lane = 0; lane < OUTBOX_LANES; lane++) {
-        r->result->live_keys += before[lane].keys;
-        r->result->new_keys += after[lane].keys;
-        r->result->lanes_differ += before[lane].sum != after[lane].sum;
+    for (int i = 0; i < COMPARED; i++) {
+        r->result->live_keys += before[i].keys;
+        r->result->new_keys += after[i].keys;
+        r->result->buckets_differ += !digest_is_same(&before[i], &after[i]);
     }
     return true;
 }
@@ -340,14 +352,18 @@ static bool swap_back(struct rebuilding *r, struct store *live, const struct sin
 
 typedef bool swapping(struct rebuilding *r, struct store *live, const struct sink_tables *tables);
 
+/* First the lanes: consumers finish what they have begun, and begin nothing. They lock the tables
+ * in the order of their events, and would hold some of them while the swap has others. */
 static bool swap_once(struct rebuilding *r, struct store *live, const struct sink_tables *tables,
                       swapping *way)
 {
+    const struct offset_key key = { SUBSCRIPTION_GROUP, r->request->spec->name };
     const struct rebuild_state before = r->state;
 
     if (!store_begin(live, r->err))
         return false;
-    if (way(r, live, tables) && store_commit(live, r->err))
+    if (store_offset_hold_all(live, &key, r->err) && way(r, live, tables) &&
+        store_commit(live, r->err))
         return true;
     store_rollback(live);
     r->state = before;
@@ -365,12 +381,13 @@ static bool is_worth_another(struct rebuilding *r, swapping *way)
     return r->err->level == ERROR_TRANSIENT;
 }
 
-/* A reader that holds a table for long makes the swap give up before the reader would have to. */
+/* A reader that holds a table for long makes the swap give up before the reader would have to. Each
+ * try begins with copies that are up to date: readers wait for what it has to add. */
 static bool swap(struct rebuilding *r, swapping *way)
 {
     const struct sink_tables *tables;
     struct store *live = NULL;
-    bool ok = false;
+    bool ok = false, stopped = false; /* too late for that */
 
     arena_reset(r->page);
     if (!store_another(r->request->sink, &live, r->err))
@@ -378,8 +395,12 @@ static bool swap(struct rebuilding *r, swapping *way)
     if (store_sink_tables(live, r->request->spec, SINK_LIVE, &tables, r->err) &&
         (way == swap_back || compare(r, live, tables))) {
         for (int i = 0; i < SWAP_TRIES && !ok; i++) {
+            r->result->tries = i;
+            if (way == swap_forth && !follow_stream(r, &stopped))
+                break;
             ok = swap_once(r, live, tables, way);
-            if (!ok && !is_worth_another(r, way))
+            if (!ok && (!is_worth_another(r, way) ||
+                        !clock_sleep_us(r->request->clock, SWAP_PAUSE_US, CLOCK_NO_WAKE)))
                 break;
         }
     }
@@ -443,7 +464,8 @@ static bool find_swapped(struct rebuilding *r)
         !r->state.is_swapped || !str_eq(r->state.hash, request->hash))
         return error_set(
             r->err, ERROR_REQUEST, "rebuild.no_old",
-            "%.*s was not rebuilt since it was applied: there is nothing to go back to",
+            "there are no tables from before a rebuild of %.*s: it was not rebuilt since it was "
+            "applied, or they are back already",
             STR_ARG(request->spec->name));
     for (int lane = 0; lane < OUTBOX_LANES; lane++)
         is_there &= begins[lane] <= r->state.pos[lane];

@@ -42,7 +42,8 @@ struct rebuild_result {
     bool is_continued; /* one that was begun before */
     int64_t live_keys; /* of the first tables of both sides, before the swap */
     int64_t new_keys;
-    int64_t lanes_differ; /* in which their keys and versions differ */
+    int64_t buckets_differ; /* of 64: in which their keys and versions differ */
+    int64_t tries;          /* of the swap, in vain: somebody was in the way */
 };
 
 /* Called after each page. */

@@ -17,6 +17,7 @@ bool rebuild_state_write(struct arena *arena, const struct rebuild_state *state,
     json_write_object(&w);
     json_write_member_str(&w, STR("hash"), state->hash);
     json_write_member_i64(&w, STR("run"), state->run);
+    json_write_member_i64(&w, STR("at"), state->at_us);
     json_write_member_bool(&w, STR("hasRecords"), state->has_records);
     json_write_member_bool(&w, STR("recordsDone"), state->records_done);
     json_write_member_bool(&w, STR("isSwapped"), state->is_swapped);
@@ -61,6 +62,7 @@ bool rebuild_state_read(struct arena *arena, struct str json, struct rebuild_sta
          get_text(&doc, arena, "source", &state->source) &&
          get_text(&doc, arena, "endpoint", &state->endpoint) &&
          json_i64(&doc, json_get(&doc, root, STR("run")), &state->run) &&
+         json_i64(&doc, json_get(&doc, root, STR("at")), &state->at_us) &&
          json_i64(&doc, json_get(&doc, root, STR("recordId")), &state->record_id) &&
          json_bool(&doc, json_get(&doc, root, STR("hasRecords")), &state->has_records) &&
          json_bool(&doc, json_get(&doc, root, STR("recordsDone")), &state->records_done) &&

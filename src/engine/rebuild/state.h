@@ -1,4 +1,4 @@
-/* state: how far a rebuild is, as JSON in the projection's row. Internal to rebuild/. */
+/* state: how far a rebuild is, as JSON in the projection's row; for rebuild/, and for views. */
 #ifndef PATRA_ENGINE_REBUILD_STATE_H
 #define PATRA_ENGINE_REBUILD_STATE_H
 
@@ -11,6 +11,7 @@
 struct rebuild_state {
     struct str hash;   /* of the spec */
     int64_t run;       /* who is at it: the instant at which it began or continued */
+    int64_t at_us;     /* when it was saved */
     bool has_records;  /* the stream did not reach back: records are read too */
     bool records_done; /* they were */
     bool is_swapped;   /* it is over; the old tables have the stream up to here */

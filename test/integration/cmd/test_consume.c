@@ -100,6 +100,8 @@ static void own_database(const char *store)
     sim_source_apply(store, &sim, "rate.burst=100");
     done(RUN("patra", "projection", "apply", shelf("", ""), "--store", store), 0);
     harvest(store, "2026-02-01", "2026-02-06");
+    run = RUN("patra", "consume", "shelf", "--once", "--store", store);
+    CHECK(cli_has(run.talk, "events are not published yet: patra publish --once"), run.talk.data);
     done(RUN("patra", "publish", "--once", "--store", store), 0);
     run = RUN("patra", "outbox", "status", "--store", store);
     CHECK(cli_has(run.out, "nobody reads it: start patra serve or patra consume"), run.out.data);
@@ -262,14 +264,90 @@ TEST(rows_and_offsets_are_in_another_database_on_postgres)
 
 /* ---- from a bus, without a store ---- */
 
-TEST(messages_of_a_bus_become_rows_without_a_store)
+/* A bus file for a stream of its own; `more` are further lines. */
+static const char *nats_file(const struct nats_servers *servers, const char *more)
+{
+    char bus[TEXT_MAX];
+
+    REQUIRE(setenv("TEST_NATS_PASSWORD", NATS_PASSWORD, 1) == 0, "environment");
+    (void)snprintf(bus, sizeof(bus),
+                   "bus: works\ntype: nats\naddress: nats://127.0.0.1:%d\nstream: WORKS\n"
+                   "subject: works.${lane}\nallow_plain: true\n%s"
+                   "auth: { user: " NATS_USER ", password: env:TEST_NATS_PASSWORD }\n",
+                   servers->nodes[0].port, more);
+    return file_of("works", bus);
+}
+
+static struct run consume_bus(const char *projection, const char *bus, const char *sink)
+{
+    return RUN("patra", "consume", "--projection", projection, "--bus", bus, "--sink", sink,
+               "--once");
+}
+
+/* A harvest through NATS, with these lines in the bus file. */
+static void through_nats(const char *name, const char *more)
 {
     struct nats_servers servers = { 0 };
-    const char *store = cli_sqlite("bus");
+    const char *store = cli_sqlite(name);
+    const char *bus_file, *projection;
     struct sim sim;
+    int64_t records;
+    char sink[300];
+    struct run run;
+
+    if (!nats_servers_installed())
+        test_skip("nats-server is not installed");
+    nats_servers_start(&servers, 1, NULL);
+    sim = SIM_SOURCE_START("--records", "6000");
+    bus_file = nats_file(&servers, more);
+    projection = shelf("", "");
+    (void)snprintf(sink, sizeof(sink), "%s/%s-sink.db", test_folder(), name);
+    sim_source_apply(store, &sim, "rate.burst=100");
+    done(RUN("patra", "bus", "test", bus_file, "--create"), 0);
+    done(RUN("patra", "bus", "apply", bus_file, "--store", store), 0);
+    harvest(store, "2026-02-01", "2026-02-06");
+    done(RUN("patra", "publish", "--once", "--store", store), 0);
+    done(RUN("patra", "consume", "--bus", bus_file, "--sink", sink), 2);
+    run = consume_bus(projection, bus_file, sink);
+    done(run, 0);
+    CHECK(cli_has(run.out, "0 repeated, 0 dead letters"), run.out.data); /* nor the probe */
+    records = sql_number(store, RECORDS);
+    CHECK(records > 100, "there is something");
+    CHECK_EQ(sql_number(sink, "SELECT count(*) FROM item WHERE title IS NOT NULL"),
+             sql_number(store, "SELECT count(*) FROM ing_record WHERE NOT deleted"), "titles");
+    CHECK_EQ(sql_number(sink, "SELECT count(*) FROM item"), records, "rows");
+    CHECK_EQ(sql_number(sink, "SELECT sum(version) FROM item"),
+             sql_number(store, "SELECT sum(version) FROM ing_record"), "of these versions");
+    CHECK_EQ(sql_number(sink, "SELECT count(*) FROM ing_inbox"), sql_number(store, EVENTS),
+             "each event is known");
+    run = consume_bus(projection, bus_file, sink);
+    CHECK(cli_has(run.out, "0 events applied"), "once");
+    CHECK(cli_has(run.out, "0 repeated, 0 dead letters"), "once");
+    sim_stop(&sim);
+    nats_servers_stop(&servers);
+}
+
+/* ---- a bus that loses what it has acknowledged ---- */
+
+/* The test takes messages of some subjects away before anybody has read them. */
+static void lose_messages(const struct nats_servers *servers)
+{
+    char port[16];
+
+    (void)snprintf(port, sizeof(port), "%d", servers->nodes[0].port);
+    done(RUN("/usr/bin/env", "python3", "test/integration/cmd/nats_lose.py", port, NATS_USER,
+             NATS_PASSWORD, "WORKS", "5"),
+         0);
+}
+
+TEST(audit_finds_and_repairs_what_a_bus_has_lost)
+{
+    struct nats_servers servers = { 0 };
+    const char *store = cli_sqlite("lossy");
     char bus[TEXT_MAX], sink[300];
     const char *bus_file, *projection;
-    int64_t records;
+    int64_t records, rows;
+    struct sim sim;
     struct run run;
 
     if (!nats_servers_installed())
@@ -284,45 +362,199 @@ TEST(messages_of_a_bus_become_rows_without_a_store)
                    servers.nodes[0].port);
     bus_file = file_of("works", bus);
     projection = shelf("", "");
-    (void)snprintf(sink, sizeof(sink), "%s/from-bus.db", test_folder());
+    (void)snprintf(sink, sizeof(sink), "%s/lossy-sink.db", test_folder());
     sim_source_apply(store, &sim, "rate.burst=100");
     done(RUN("patra", "bus", "test", bus_file, "--create"), 0);
     done(RUN("patra", "bus", "apply", bus_file, "--store", store), 0);
     harvest(store, "2026-02-01", "2026-02-06");
     done(RUN("patra", "publish", "--once", "--store", store), 0);
-    done(RUN("patra", "consume", "--bus", bus_file, "--sink", sink), 2);
-    run = RUN("patra", "consume", "--projection", projection, "--bus", bus_file, "--sink", sink,
-              "--once");
-    done(run, 0);
-    CHECK(cli_has(run.out, "0 repeated, 0 dead letters"), run.out.data); /* nor the probe */
+    lose_messages(&servers);
+    done(RUN("patra", "consume", "--projection", projection, "--bus", bus_file, "--sink", sink,
+             "--once"),
+         0);
     records = sql_number(store, RECORDS);
-    CHECK(records > 100, "there is something");
+    rows = sql_number(sink, "SELECT count(*) FROM item");
+    CHECK(rows > 0 && rows < records, "the bus has lost some");
+    run = RUN("patra", "audit", "shelf", "--bus", "works", "--sink", sink, "--json", "--store",
+              store);
+    CHECK_EQ(run.code, 1, run.talk.data);
+    CHECK_EQ(cli_number(run.out, "0.keys"), records, "all records were compared");
+    CHECK_STR(cli_value(run.out, "0.differences.0.difference"), STR("missing"), "as missing");
+    run = RUN("patra", "audit", "shelf", "--bus", "works", "--sink", sink, "--repair", "--json",
+              "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK_EQ(cli_number(run.out, "0.repaired"), records - rows, "each that is missing, no other");
     CHECK_EQ(sql_number(sink, "SELECT count(*) FROM item"), records, "rows");
     CHECK_EQ(sql_number(sink, "SELECT sum(version) FROM item"),
              sql_number(store, "SELECT sum(version) FROM ing_record"), "of these versions");
-    CHECK_EQ(sql_number(sink, "SELECT count(*) FROM ing_inbox"), sql_number(store, EVENTS),
-             "each event is known");
-    run = RUN("patra", "consume", "--projection", projection, "--bus", bus_file, "--sink", sink,
-              "--once");
-    CHECK_STR(run.out, STR("0 events applied, 0 repeated, 0 dead letters\n"), "once");
+    done(RUN("patra", "audit", "shelf", "--bus", "works", "--sink", sink, "--store", store), 0);
+    done(RUN("patra", "audit", "--bus", "works", "--store", store), 2);
     sim_stop(&sim);
     nats_servers_stop(&servers);
 }
 
+TEST(messages_of_a_bus_become_rows_without_a_store)
+{
+    through_nats("bus", "");
+}
+
+TEST(messages_of_protobuf_become_rows)
+{
+    through_nats("protobuf", "format: protobuf\n");
+}
+
+TEST(messages_of_protobuf_within_cloudevents_become_rows)
+{
+    through_nats("structured", "format: protobuf\ncloudevents: structured\n");
+}
+
+/* ---- moving what a bus feeds ---- */
+
+static struct run reset_bus(const char *bus, const char *sink, const char *to)
+{
+    return RUN("patra", "offset", "reset", "shelf", "--bus", bus, "--sink", sink, "--to", to,
+               "--reason", "a test", "--yes");
+}
+
+static void wait_for_reader(const char *sink)
+{
+    for (int ms = 0; ms < WAIT_MS_MAX && sql_number(sink, "SELECT count(*) FROM ing_reader") == 0;
+         ms += 20)
+        (void)usleep(20000);
+}
+
+struct fed { /* a projection that a bus feeds */
+    struct nats_servers servers;
+    struct sim sim;
+    const char *store, *bus, *projection;
+    char sink[300];
+    int64_t records;
+};
+
+static void begin_fed(struct fed *fed)
+{
+    *fed = (struct fed){ .store = cli_sqlite("moved") };
+    nats_servers_start(&fed->servers, 1, NULL);
+    fed->sim = SIM_SOURCE_START("--records", "6000");
+    fed->bus = nats_file(&fed->servers, "");
+    fed->projection = shelf("", "");
+    (void)snprintf(fed->sink, sizeof(fed->sink), "%s/moved-sink.db", test_folder());
+    sim_source_apply(fed->store, &fed->sim, "rate.burst=100");
+    done(RUN("patra", "bus", "apply", "--create", fed->bus, "--store", fed->store), 0);
+    harvest(fed->store, "2026-02-01", "2026-02-06");
+    done(RUN("patra", "publish", "--once", "--store", fed->store), 0);
+    done(consume_bus(fed->projection, fed->bus, fed->sink), 0);
+    fed->records = sql_number(fed->store, RECORDS);
+}
+
+static void check_shown(const struct fed *fed)
+{
+    struct run run = RUN("patra", "offset", "show", "shelf", "--sink", fed->sink, "--json");
+
+    done(run, 0);
+    CHECK_STR(cli_value(run.out, "0.name"), STR("works/shelf"), run.out.data);
+    CHECK(cli_number(run.out, "0.lagMs") >= 0, "how late it was");
+    CHECK_EQ(sql_number(fed->sink, "SELECT sum(stream_pos) FROM ing_offset WHERE consumer_group ="
+                                   " 'bus'"),
+             sql_number(fed->store, EVENTS), "each event counts once");
+    run = RUN("patra", "offset", "show", "--sink", fed->sink);
+    CHECK(cli_has(run.out, "works/shelf"), run.out.data);
+    run = RUN("patra", "offset", "show", "other", "--sink", fed->sink);
+    CHECK(!cli_has(run.out, "works/shelf"), run.out.data);
+}
+
+/* What somebody has damaged is healed: it is delivered and applied again. */
+static void check_healed(const struct fed *fed, const char *to)
+{
+    sql_run(fed->sink, "DELETE FROM item WHERE version = 1");
+    CHECK(sql_number(fed->sink, "SELECT count(*) FROM item") < fed->records, "some are gone");
+    CHECK(cli_has(consume_bus(fed->projection, fed->bus, fed->sink).out, "0 events applied"),
+          "as it is");
+    done(reset_bus(fed->bus, fed->sink, to), 0);
+    done(consume_bus(fed->projection, fed->bus, fed->sink), 0);
+    CHECK_EQ(sql_number(fed->sink, "SELECT count(*) FROM item"), fed->records, to);
+}
+
+static void check_left_out(const struct fed *fed)
+{
+    harvest(fed->store, "2026-02-06", "2026-02-08");
+    done(RUN("patra", "publish", "--once", "--store", fed->store), 0);
+    done(reset_bus(fed->bus, fed->sink, "latest"), 0);
+    CHECK(cli_has(consume_bus(fed->projection, fed->bus, fed->sink).out, "0 events applied"),
+          "left out");
+    done(reset_bus(fed->bus, fed->sink, "1h"), 0);
+    done(consume_bus(fed->projection, fed->bus, fed->sink), 0);
+    CHECK_EQ(sql_number(fed->sink, "SELECT count(*) FROM item"), sql_number(fed->store, RECORDS),
+             "and taken back");
+}
+
+static void check_refused(const struct fed *fed)
+{
+    struct run run = reset_bus(fed->bus, fed->sink, "01890000-0000-7000-8000-000000000001");
+    struct running consumer;
+
+    done(run, 4);
+    CHECK(cli_has(run.talk, "has not received event"), run.talk.data);
+    consumer = RUN_BEGIN("patra", "consume", "--projection", fed->projection, "--bus", fed->bus,
+                         "--sink", fed->sink);
+    wait_for_reader(fed->sink);
+    run = reset_bus(fed->bus, fed->sink, "earliest");
+    done(run, 4);
+    CHECK(cli_has(run.talk, "reads it: stop it first"), run.talk.data);
+    CHECK_EQ(stop(&consumer), 0, "stopped");
+    CHECK_EQ(sql_number(fed->sink, "SELECT count(*) FROM ing_reader"), 0, "it says good-bye");
+    done(RUN("patra", "offset", "reset", "shelf", "--bus", fed->bus, "--to", "earliest"), 2);
+    done(RUN("patra", "offset", "reset", "shelf", "--bus", fed->bus, "--sink", fed->sink, "--lane",
+             "3", "--to", "7", "--reason", "x"),
+         2);
+}
+
+TEST(what_a_bus_feeds_is_shown_and_moved)
+{
+    struct arena arena;
+    struct fed fed;
+    char event[40];
+
+    if (!nats_servers_installed())
+        test_skip("nats-server is not installed");
+    begin_fed(&fed);
+    check_shown(&fed);
+    check_healed(&fed, "earliest");
+    CHECK(sql_number(fed.sink, "SELECT count(*) FROM ing_offset_reset WHERE reason = 'a test'") > 1,
+          "a row per lane says who did it");
+    arena_init(&arena, 1 << 16);
+    (void)snprintf(
+        event, sizeof(event), "%.36s",
+        sql_rows(&arena, fed.sink, "SELECT event_id FROM ing_inbox ORDER BY event_id LIMIT 1")
+            .data);
+    arena_release(&arena);
+    check_healed(&fed, event);
+    check_left_out(&fed);
+    check_refused(&fed);
+    sim_stop(&fed.sim);
+    nats_servers_stop(&fed.servers);
+}
+
 /* ---- who reads the rows ---- */
+
+/* A work of Crossref, as another service would have written it. */
+static void add_work(const char *store)
+{
+    done(RUN("patra", "init", "--store", store), 0);
+    sql_run(store, "INSERT INTO ing_outbox (version, occurred_at, event_id, lane, schema_version,"
+                   " event_type, aggregate_type, aggregate_id, body) VALUES (1, 1767225600000000,"
+                   " '01890000-0000-7000-8000-000000000001', 5, 1, 'RecordCreated',"
+                   " 'crossref/works', '10.1000/182', CAST('{\"fields\":{\"title\":\"On sleep\","
+                   "\"issued\":\"2026-01-02\"}}' AS BLOB))");
+}
 
 TEST(a_second_service_reads_the_rows)
 {
     const char *store = cli_sqlite("second");
     struct run run;
 
-    done(RUN("patra", "init", "--store", store), 0);
+    add_work(store);
     done(RUN("patra", "projection", "apply", "projections/literature.yaml", "--store", store), 0);
-    sql_run(store, "INSERT INTO ing_outbox (version, occurred_at, event_id, lane, schema_version,"
-                   " event_type, aggregate_type, aggregate_id, body) VALUES (1, 1767225600000000,"
-                   " '01890000-0000-7000-8000-000000000001', 5, 1, 'RecordCreated',"
-                   " 'crossref/works', '10.1000/182', CAST('{\"fields\":{\"title\":\"On sleep\","
-                   "\"issued\":\"2026-01-02\"}}' AS BLOB))");
     done(RUN("patra", "publish", "--once", "--store", store), 0);
     done(RUN("patra", "consume", "--once", "--store", store), 0);
     run = RUN("/usr/bin/python3", "examples/second_service.py", store, "sleep");
@@ -330,4 +562,49 @@ TEST(a_second_service_reads_the_rows)
     CHECK_STR(run.out, STR("2026-01-02  crossref/works/10.1000/182  On sleep\n1 works\n"), "found");
     run = RUN("/usr/bin/python3", "examples/second_service.py", store, "awake");
     CHECK_STR(run.out, STR("1 works\n"), "not found");
+}
+
+/* ---- who reads the bus ---- */
+
+/* The example, built; skips the test where there is no Go, or its modules cannot be had. */
+static const char *go_example(void)
+{
+    static char program[300];
+    struct run run;
+
+    if (RUN("/bin/sh", "-c", "command -v go").code != 0)
+        test_skip("go is not installed: examples/nats_reader was not run");
+    if (RUN("/usr/bin/env", "go", "-C", "examples/nats_reader", "mod", "download").code != 0)
+        test_skip("the Go modules of examples/nats_reader cannot be fetched: it was not run");
+    (void)snprintf(program, sizeof(program), "%s/nats_reader", test_folder());
+    run = RUN("/usr/bin/env", "go", "-C", "examples/nats_reader", "build", "-o", program, ".");
+    REQUIRE(run.code == 0, run.talk.data);
+    return program;
+}
+
+TEST(a_second_service_reads_the_bus)
+{
+    struct nats_servers servers = { 0 };
+    const char *store = cli_sqlite("second-bus");
+    const char *program, *bus_file;
+    struct run run;
+    char url[128];
+
+    if (!nats_servers_installed())
+        test_skip("nats-server is not installed");
+    program = go_example();
+    nats_servers_start(&servers, 1, NULL);
+    bus_file = nats_file(&servers, "");
+    add_work(store);
+    done(RUN("patra", "bus", "apply", "--create", bus_file, "--store", store), 0);
+    done(RUN("patra", "publish", "--once", "--store", store), 0);
+    (void)snprintf(url, sizeof(url), "nats://" NATS_USER ":" NATS_PASSWORD "@127.0.0.1:%d",
+                   servers.nodes[0].port);
+    run = RUN(program, url, "WORKS");
+    done(run, 0);
+    CHECK_STR(run.out, STR("RecordCreated crossref/works/10.1000/182 1 On sleep\n1 works\n"),
+              "found");
+    run = RUN(program, url, "WORKS");
+    CHECK_STR(run.out, STR("0 works\n"), "it goes on where it was");
+    nats_servers_stop(&servers);
 }

@@ -147,7 +147,8 @@ static void not_listed(const struct site *site)
                    " (SELECT id FROM ing_record WHERE provider_id = '%s')",
                    site->id);
     sql_run(site->store, sql);
-    (void)snprintf(sql, sizeof(sql), "DELETE FROM ing_record WHERE provider_id = '%s'", site->id);
+    (void)snprintf(sql, sizeof(sql), "DELETE FROM ing_record_state WHERE provider_id = '%s'",
+                   site->id);
     sql_run(site->store, sql);
     (void)snprintf(sql, sizeof(sql), "DELETE FROM ing_listed_id WHERE provider_id = '%s'",
                    site->id);

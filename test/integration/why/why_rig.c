@@ -14,12 +14,18 @@
 #include "port/store_sink.h"
 #include "port/store_stream.h"
 #include "port/store_subscription.h"
+#include "rows.h"
 #include "spec/bus.h"
+#include "spec/import.h"
 #include "spec/projection.h"
 
 #define HOUR_AGO (NOW_US - US_PER_HOUR)
 
 const char *why_dsn;
+int64_t why_number;
+
+const struct why_write WHY_FIRST = { "RecordCreated", "one", NULL };
+const struct why_write WHY_SECOND = { "RecordUpdated", "two", NULL };
 
 struct store *why_store(void)
 {
@@ -97,7 +103,7 @@ void why_put(struct store *store, const struct why_write *write)
                                .provider_version = STR(""),
                                .is_deleted = str_eq(str_of(write->type), STR("RecordDeleted")),
                                .observed_us = HOUR_AGO,
-                               .content_hash = str_of(write->title),
+                               .content_hash = STR(HASH_B),
                                .payload = STR("{}"),
                                .fields = STR("") };
     change.event = (struct outbox_event){
@@ -267,6 +273,35 @@ void why_projection(struct store *store, const char *more, const char *from)
         err);
 }
 
+void why_import(struct store *store, const char *prefix)
+{
+    struct arena *arena = contract_arena();
+    const struct str file = arena_printf(
+        arena, "outbox: shop\ndatabase: env:SHOP\ntable: app_outbox\ntype_prefix: \"%s\"\n",
+        prefix);
+    struct subscription_applied applied;
+    struct fault_list faults;
+    struct import_spec spec;
+    struct import_text text;
+    struct error err = { 0 };
+
+    fault_list_init(&faults, arena);
+    if (!import_read(arena, file, &faults, &spec))
+        REQUIRE(fault_list_ok(&faults, &err), err.text);
+    REQUIRE_OK(import_compile(arena, &spec, &text, &err), err);
+    REQUIRE_OK(
+        store_subscription_apply(store,
+                                 &(struct subscription_apply){ .name = STR("shop"),
+                                                               .kind = SUBSCRIPTION_IMPORT,
+                                                               .spec = text.json,
+                                                               .spec_hash = str_of(text.hash),
+                                                               .policy = POLICY_WAIT,
+                                                               .applied_by = STR("ada"),
+                                                               .now_us = NOW_US },
+                                 &applied, &err),
+        err);
+}
+
 void why_reads(struct store *store, const char *name)
 {
     const struct offset_key key = { SUBSCRIPTION_GROUP, str_of(name) };
@@ -325,4 +360,63 @@ struct view_why why_ask(struct store *store, const char *source, const char *id,
 
     REQUIRE_OK(view_why(&reader, &query, &why, &err), err);
     return why;
+}
+
+/* ---- what several tests plant ---- */
+
+void why_plant_backfill(struct store *store)
+{
+    why_number = why_backfill(store);
+}
+
+void why_plant_covered(struct store *store)
+{
+    why_plant_backfill(store);
+    planning_end_all(store, TASK_SUCCEEDED);
+}
+
+void why_plant_stored(struct store *store)
+{
+    why_put(store, &WHY_FIRST);
+    why_put(store, &WHY_SECOND);
+}
+
+void why_plant_sequenced(struct store *store)
+{
+    why_plant_stored(store);
+    why_sequence(store);
+}
+
+/* ---- checking ---- */
+
+/* The command with the number of the planted row, or of the lane. */
+static struct str expected(const char *command)
+{
+    const struct str text = str_of(command);
+    const size_t mark = str_find_char(text, '#');
+
+    if (mark == text.len)
+        return text;
+    return arena_printf(contract_arena(), "%.*s%lld%.*s", (int)mark, text.data,
+                        (long long)why_number, (int)(text.len - mark - 1), text.data + mark + 1);
+}
+
+void why_check(const char *source, const char *id, const struct why_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct store *store = why_store();
+        const struct why_finding none = { 0 };
+        const struct why_finding *first;
+        struct view_why why;
+
+        cases[i].plant(store);
+        why = why_ask(store, source, id, cases[i].date);
+        first = why.findings.count > 0 ? &why.findings.items[0] : &none;
+        CHECK_STR(why.findings.count > 0 ? why_step_name(first->step) : STR(""),
+                  str_of(cases[i].step), cases[i].label);
+        CHECK_STR(first->reason, str_of(cases[i].reason), cases[i].label);
+        CHECK_STR(first->command, expected(cases[i].command), cases[i].label);
+        store_close(store);
+    }
+    contract_end();
 }

@@ -42,8 +42,32 @@ void why_relay(struct store *store, const char *events);
  * of events. */
 void why_projection(struct store *store, const char *more, const char *from);
 
+/* A foreign outbox "shop", whose types begin with this. */
+void why_import(struct store *store, const char *prefix);
+
 /* The subscription is past everything in the stream, whatever became of it. */
 void why_reads(struct store *store, const char *name);
+
+/* What several tests plant: a backfill of two days, which has ended; a record of two versions,
+ * whose events are in the stream. */
+extern const struct why_write WHY_FIRST, WHY_SECOND;
+void why_plant_backfill(struct store *store);
+void why_plant_covered(struct store *store);
+void why_plant_stored(struct store *store);
+void why_plant_sequenced(struct store *store);
+
+extern int64_t why_number; /* of the row that was planted, for commands that name it */
+
+/* A situation, and what is to be found first. */
+struct why_case {
+    const char *label;
+    void (*plant)(struct store *store);
+    const char *date; /* that is given */
+    const char *step; /* "": it is there, and nothing is missing */
+    const char *reason;
+    const char *command; /* # stands for the row that was planted */
+};
+void why_check(const char *source, const char *id, const struct why_case *cases, size_t count);
 
 struct view_why why_ask(struct store *store, const char *source, const char *id, const char *date);
 

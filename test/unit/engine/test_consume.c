@@ -25,6 +25,7 @@ struct rig {
     struct effect_log log;
     struct consumer *consumer;
     struct lanes_settings settings;
+    struct log *lines; /* NULL: nobody reads them */
 };
 
 static struct consumer_parts parts_of(struct rig *rig)
@@ -34,6 +35,7 @@ static struct consumer_parts parts_of(struct rig *rig)
                                     .clock = &rig->clock.clock,
                                     .random = &rig->random.source,
                                     .wake_fd = CLOCK_NO_WAKE,
+                                    .log = rig->lines,
                                     .target = effect_log_target(&rig->log) };
 }
 
@@ -267,6 +269,44 @@ TEST(events_that_cannot_be_made_into_rows_are_parked_without_halving)
     CHECK_EQ(run(&rig).delivered, 10, "all");
     CHECK_EQ(effect_log_read(rig.store, contract_arena()).count, KEYS, "each once");
     end(&rig);
+}
+
+static int64_t no_time(void *context)
+{
+    (void)context;
+    return NOW_US;
+}
+
+static int count_in(FILE *file, const char *text)
+{
+    char line[1024];
+    int count = 0;
+
+    rewind(file);
+    while (fgets(line, sizeof(line), file) != NULL)
+        count += strstr(line, text) != NULL;
+    return count;
+}
+
+/* As when a column has a type that no event fits. */
+TEST(the_log_has_the_first_keys_and_how_many_there_were_more)
+{
+    FILE *file = tmpfile();
+    struct log log = { .fd = fileno(file), .level = LOG_WARN, .now_us = no_time };
+    struct rig rig;
+
+    begin(&rig, POLICY_WAIT);
+    consumer_close(rig.consumer);
+    rig.lines = &log;
+    open_consumer(&rig, "two");
+    (void)stream_rig_write(rig.store, "m", 100);
+    publish_all(&rig);
+    rig.log.unfit = "0";
+    CHECK_EQ(run(&rig).parked, 100 + KEYS, "all");
+    end(&rig);
+    CHECK_EQ(count_in(file, "key parked"), 50, "some of them");
+    CHECK_EQ(count_in(file, "not logged one by one subscription=works lines=80"), 1, "the rest");
+    (void)fclose(file);
 }
 
 TEST(of_what_waits_as_much_is_applied_as_is_well)
