@@ -33,6 +33,15 @@ CREATE TABLE sys_store (
 
 INSERT INTO sys_store (one, store_id) VALUES (1, replace(gen_random_uuid()::text, '-', ''));
 
+-- The latest time that this store has seen. Where the time is the host's, also how long that host had been up then:
+-- so a clock that jumps is noticed.
+CREATE TABLE sys_clock (
+    one     smallint    NOT NULL PRIMARY KEY CHECK (one = 1),
+    seen_at timestamptz NOT NULL,
+    boot    text        NOT NULL, -- which start of which host; '': the time is a server's
+    up_us   bigint      NOT NULL  -- how long it had been up
+);
+
 -- ---- triggers ----
 
 CREATE TABLE ing_schedule_instance (
@@ -167,7 +176,7 @@ CREATE TABLE ing_task (
         CHECK (status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING', 'SUCCEEDED', 'PARTIAL',
             'FAILED', 'CANCELLED')),
     partial_reason_code  text        CHECK (partial_reason_code IN
-            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET', 'CRASHED')),
     -- smaller numbers run first
     priority             integer     NOT NULL CHECK (priority BETWEEN 0 AND 1000),
     scheduled_at         timestamptz NOT NULL,
@@ -177,6 +186,7 @@ CREATE TABLE ing_task (
     -- +1 per claim; every write of a run checks it
     lease_epoch          bigint      NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
     attempt_count        integer     NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    crash_count          integer     NOT NULL DEFAULT 0 CHECK (crash_count >= 0), -- leases that ran out in a row, without a batch between
     cancel_reason        text, -- a person has cancelled it; NULL: no. Its worker stops after its batch
     last_error           text        NOT NULL DEFAULT '',
     started_at           timestamptz,
@@ -223,7 +233,7 @@ CREATE INDEX idx_task_feed
     WHERE window_to IS NULL AND cursor_key <> '';
 -- what was left to a person, whenever that was
 CREATE INDEX idx_task_held ON ing_task (provenance_code)
-    WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET');
+    WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET', 'CRASHED');
 -- A task cancelled in the queue may have no run.
 CREATE INDEX idx_task_cancelled ON ing_task (provenance_code, finished_at)
     WHERE status_code = 'CANCELLED';
@@ -268,7 +278,7 @@ CREATE TABLE ing_task_run (
         CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'PARTIAL', 'FAILED',
             'CANCELLED')),
     partial_reason_code text        CHECK (partial_reason_code IN
-            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET', 'CRASHED')),
     window_from         timestamptz,
     window_to           timestamptz,
     checkpoint          text        CHECK (checkpoint IS NULL OR checkpoint::json IS NOT NULL),
@@ -306,8 +316,14 @@ CREATE TABLE ing_task_run_batch (
     response_digest jsonb       NOT NULL,
     stats           jsonb       NOT NULL,
     has_next        boolean     NOT NULL,
-    created_at      timestamptz NOT NULL
+    created_at      timestamptz NOT NULL,
+    -- The black box. Last, because lists of batches do not read them.
+    body_hash       text CHECK (length(body_hash) = 64), -- of the archived response
+    request_input   text, -- JSON: what the request was made of
+    items           bytea -- what became of each item (core/batch_items.h)
 );
+-- Batches whose response is in the archive.
+CREATE INDEX idx_batch_body ON ing_task_run_batch (id) WHERE body_hash IS NOT NULL;
 
 CREATE UNIQUE INDEX uk_run_batch_no ON ing_task_run_batch (run_id, batch_no);
 -- By its hash: tokens may be longer than a third of a page, the maximum of a B-tree.

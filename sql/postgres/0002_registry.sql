@@ -118,6 +118,8 @@ CREATE TABLE reg_prov_http_cfg (
     user_agent text,
     redact boolean,
     redact_names text CHECK (redact_names IS NULL OR redact_names::json IS NOT NULL),
+    archive_keep_us bigint CHECK (archive_keep_us >= 0),
+    archive_bytes_max bigint,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 );
 CREATE UNIQUE INDEX reg_prov_http_cfg_in_force ON reg_prov_http_cfg (provenance_code, endpoint_name, row_key)

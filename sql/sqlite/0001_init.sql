@@ -32,6 +32,15 @@ CREATE TABLE sys_store (
 
 INSERT INTO sys_store (one, store_id) VALUES (1, lower(hex(randomblob(16))));
 
+-- The latest time that this store has seen. Where the time is the host's, also how long that host had been up then:
+-- so a clock that jumps is noticed.
+CREATE TABLE sys_clock (
+    one     INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    seen_at INTEGER NOT NULL,
+    boot    TEXT    NOT NULL, -- which start of which host; '': the time is a server's
+    up_us   INTEGER NOT NULL  -- how long it had been up
+) STRICT;
+
 -- ---- triggers ----
 
 CREATE TABLE ing_schedule_instance (
@@ -174,7 +183,7 @@ CREATE TABLE ing_task (
             OR status_code = 'PARTIAL' OR status_code = 'FAILED'
             OR status_code = 'CANCELLED'),
     partial_reason_code  TEXT    CHECK (partial_reason_code IN
-            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET', 'CRASHED')),
     priority             INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000), -- smaller numbers run first
     scheduled_at         INTEGER NOT NULL,
     lease_owner          TEXT,
@@ -183,6 +192,7 @@ CREATE TABLE ing_task (
     -- +1 per claim; every write of a run checks it
     lease_epoch          INTEGER NOT NULL DEFAULT 0 CHECK (lease_epoch >= 0),
     attempt_count        INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    crash_count          INTEGER NOT NULL DEFAULT 0 CHECK (crash_count >= 0), -- leases that ran out in a row, without a batch between
     cancel_reason        TEXT, -- a person has cancelled it; NULL: no. Its worker stops after its batch
     last_error           TEXT    NOT NULL DEFAULT '',
     started_at           INTEGER,
@@ -226,7 +236,7 @@ CREATE INDEX idx_task_feed
     WHERE window_to IS NULL AND cursor_key <> '';
 -- what was left to a person, whenever that was
 CREATE INDEX idx_task_held ON ing_task (provenance_code)
-    WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET');
+    WHERE partial_reason_code IN ('DEAD_END', 'OVER_BUDGET', 'CRASHED');
 -- A task cancelled in the queue may have no run.
 CREATE INDEX idx_task_cancelled ON ing_task (provenance_code, finished_at)
     WHERE status_code = 'CANCELLED';
@@ -271,7 +281,7 @@ CREATE TABLE ing_task_run (
         CHECK (status_code IN ('PLANNED', 'RUNNING', 'SUCCEEDED', 'PARTIAL', 'FAILED',
             'CANCELLED')),
     partial_reason_code  TEXT    CHECK (partial_reason_code IN
-            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET')),
+            ('HOLES', 'CUT_SHORT', 'DEAD_END', 'OVER_BUDGET', 'CRASHED')),
     window_from          INTEGER,
     window_to            INTEGER,
     checkpoint           TEXT    CHECK (checkpoint IS NULL OR json_valid(checkpoint)),
@@ -309,8 +319,14 @@ CREATE TABLE ing_task_run_batch (
     response_digest TEXT    NOT NULL CHECK (json_valid(response_digest)),
     stats           TEXT    NOT NULL CHECK (json_valid(stats)),
     has_next        INTEGER NOT NULL CHECK (has_next IN (0, 1)),
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    -- The black box. Last, because lists of batches do not read them.
+    body_hash       TEXT CHECK (length(body_hash) = 64), -- of the archived response
+    request_input   TEXT CHECK (request_input IS NULL OR json_valid(request_input)), -- what the request was made of
+    items           BLOB -- what became of each item (core/batch_items.h)
 ) STRICT;
+-- Batches whose response is in the archive.
+CREATE INDEX idx_batch_body ON ing_task_run_batch (id) WHERE body_hash IS NOT NULL;
 
 CREATE UNIQUE INDEX uk_run_batch_no ON ing_task_run_batch (run_id, batch_no);
 CREATE UNIQUE INDEX uk_run_before_tok ON ing_task_run_batch (run_id, before_token)

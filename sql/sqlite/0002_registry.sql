@@ -117,6 +117,8 @@ CREATE TABLE reg_prov_http_cfg (
     user_agent TEXT,
     redact INTEGER CHECK (redact IN (0, 1)),
     redact_names TEXT CHECK (redact_names IS NULL OR json_valid(redact_names)),
+    archive_keep_us INTEGER CHECK (archive_keep_us >= 0),
+    archive_bytes_max INTEGER,
     UNIQUE (provenance_code, endpoint_name, row_key, effective_from)
 ) STRICT;
 CREATE UNIQUE INDEX reg_prov_http_cfg_in_force ON reg_prov_http_cfg (provenance_code, endpoint_name, row_key)

@@ -1,26 +1,37 @@
 -- What was received (records, quarantine, signals), and the rate gate (rate, slots, quota).
 
+-- What many records have in common, once: a record's row and its indexes have numbers instead of texts. Rows are added with
+-- the first record that needs them, and never changed or removed.
+CREATE TABLE ing_record_endpoint (
+    id              INTEGER NOT NULL PRIMARY KEY,
+    provenance_code TEXT    NOT NULL CHECK (provenance_code <> ''),
+    endpoint_name   TEXT    NOT NULL CHECK (endpoint_name <> ''),
+    UNIQUE (provenance_code, endpoint_name)
+) STRICT;
+
+CREATE TABLE ing_record_expr (
+    id        INTEGER NOT NULL PRIMARY KEY,
+    expr_hash TEXT    NOT NULL UNIQUE -- of an expression (its prototype) that read records; '': patra removed them
+) STRICT;
+
+INSERT INTO ing_record_expr (expr_hash) VALUES (''); -- the first in every order
+
 -- The state of a record. Its id is drawn before it is written: its content and its event have it too.
-CREATE TABLE ing_record (
-    id                   INTEGER PRIMARY KEY AUTOINCREMENT,
-    provenance_code      TEXT    NOT NULL CHECK (provenance_code <> ''),
-    endpoint_name        TEXT    NOT NULL CHECK (endpoint_name <> ''),
-    provider_id          TEXT    NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
-    updated_at           INTEGER, -- the source's own; NULL if it has none
-    provider_version     TEXT    NOT NULL DEFAULT '', -- the source's own; '' if it has none
-    version              INTEGER NOT NULL CHECK (version >= 1), -- +1 per visible change
-    deleted              INTEGER NOT NULL CHECK (deleted IN (0, 1)),
-    content_hash         TEXT    NOT NULL,
-    expr_hash            TEXT    NOT NULL, -- of the expression (its prototype) that read it
-    observed_at          INTEGER NOT NULL, -- when the request was sent that brought or last confirmed it
-    checked_at           INTEGER NOT NULL,
-    created_at           INTEGER NOT NULL,
-    schedule_instance_id INTEGER,
-    plan_id              INTEGER,
-    slice_id             INTEGER,
-    task_id              INTEGER,
-    run_id               INTEGER,
-    batch_id             INTEGER
+CREATE TABLE ing_record_state (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    endpoint_id      INTEGER NOT NULL, -- ing_record_endpoint
+    expr_id          INTEGER NOT NULL, -- ing_record_expr: by what it was read
+    batch_id         INTEGER, -- that brought it, and knows run, task, slice and plan; NULL: none did
+    version          INTEGER NOT NULL CHECK (version >= 1), -- +1 per visible change
+    deleted          INTEGER NOT NULL CHECK (deleted IN (0, 1)),
+    checked_week     INTEGER NOT NULL, -- of checked_at, from 1970 on: the form that is indexed, so that most checks write no index
+    checked_at       INTEGER NOT NULL,
+    observed_at      INTEGER NOT NULL, -- when the request was sent that brought or last confirmed it
+    created_at       INTEGER NOT NULL,
+    updated_at       INTEGER, -- the source's own; NULL if it has none
+    provider_version TEXT    NOT NULL DEFAULT '', -- the source's own; '' if it has none
+    provider_id      TEXT    NOT NULL CHECK (length(provider_id) BETWEEN 1 AND 1024),
+    content_hash     BLOB    NOT NULL CHECK (length(content_hash) IN (0, 32)) -- SHA-256; empty: patra removed it
 ) STRICT;
 
 -- What was received, apart from the state: a look at a record that has not changed writes none of it.
@@ -31,21 +42,30 @@ CREATE TABLE ing_record_content (
 ) STRICT;
 
 -- The id first: it is nearly unique, so one comparison per step is enough.
-CREATE UNIQUE INDEX uk_record_provider ON ing_record (provider_id, endpoint_name, provenance_code);
-CREATE INDEX idx_record_checked ON ing_record (provenance_code, endpoint_name, checked_at, id)
-    WHERE NOT deleted;
-CREATE INDEX idx_record_expr ON ing_record (provenance_code, endpoint_name, expr_hash, id)
-    WHERE NOT deleted;
+CREATE UNIQUE INDEX uk_record_provider ON ing_record_state (provider_id, endpoint_id);
+CREATE INDEX idx_record_checked ON ing_record_state (endpoint_id, checked_week, id) WHERE NOT deleted;
+CREATE INDEX idx_record_expr ON ing_record_state (endpoint_id, expr_id, id) WHERE NOT deleted;
 -- For reading: records of a source in the order in which they came, and their number. Two indexes that are partial so that
 -- none is chosen to find a record by its id; a deletion moves a record from one to the other.
 -- They end with `deleted`: SQLite looks at the condition of a partial index again, and would read the record's row to count it.
-CREATE INDEX idx_record_live ON ing_record (provenance_code, endpoint_name, id, deleted) WHERE NOT deleted;
-CREATE INDEX idx_record_deleted ON ing_record (provenance_code, endpoint_name, id, deleted) WHERE deleted;
+CREATE INDEX idx_record_live ON ing_record_state (endpoint_id, id, deleted) WHERE NOT deleted;
+CREATE INDEX idx_record_deleted ON ing_record_state (endpoint_id, id, deleted) WHERE deleted;
+
+-- The state of records in words, for people and tests.
+CREATE VIEW ing_record AS
+    SELECT r.id, e.provenance_code, e.endpoint_name, r.provider_id, r.updated_at, r.provider_version, r.version, r.deleted,
+           lower(hex(r.content_hash)) AS content_hash, x.expr_hash, r.observed_at, r.checked_at, r.created_at,
+           p.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id, r.batch_id
+      FROM ing_record_state AS r
+      JOIN ing_record_endpoint AS e ON e.id = r.endpoint_id
+      JOIN ing_record_expr AS x ON x.id = r.expr_id
+      LEFT JOIN ing_task_run_batch AS b ON b.id = r.batch_id
+      LEFT JOIN ing_plan AS p ON p.id = b.plan_id;
 
 -- The fields of a record for its endpoint's view, by the keys of core/record_view.h. They are apart
 -- from the record, because a record that is only checked again must not be copied with its fields.
 CREATE TABLE ing_record_fields (
-    record_id INTEGER PRIMARY KEY, -- ing_record.id
+    record_id INTEGER PRIMARY KEY, -- ing_record_state.id
     fields    TEXT NOT NULL CHECK (json_valid(fields))
 ) STRICT;
 
@@ -186,3 +206,29 @@ CREATE TABLE ing_rate_quota (
     booked      INTEGER NOT NULL CHECK (booked >= 0), -- promised to tasks, not yet sent
     PRIMARY KEY (rate_key, window_code, window_from, class_code)
 ) STRICT, WITHOUT ROWID;
+
+-- ---- the archive: full responses, known by their hash ----
+
+CREATE TABLE ing_archive_dictionary (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    provenance_code TEXT    NOT NULL,
+    endpoint_name   TEXT    NOT NULL,
+    bytes           BLOB    NOT NULL,
+    created_at      INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX idx_archive_dictionary ON ing_archive_dictionary (provenance_code, endpoint_name, id);
+
+CREATE TABLE ing_archive_body (
+    hash            TEXT    PRIMARY KEY CHECK (length(hash) = 64), -- of the bytes before packing
+    provenance_code TEXT    NOT NULL,
+    endpoint_name   TEXT    NOT NULL,
+    dictionary_id   INTEGER REFERENCES ing_archive_dictionary,
+    raw_bytes       INTEGER NOT NULL,
+    packed_bytes    INTEGER NOT NULL,
+    used_at         INTEGER NOT NULL, -- when a batch had it last
+    packed          BLOB    NOT NULL
+) STRICT;
+
+CREATE INDEX idx_archive_body_used
+    ON ing_archive_body (provenance_code, endpoint_name, used_at, packed_bytes, raw_bytes);

@@ -24,7 +24,6 @@ CREATE TABLE ing_outbox (
 CREATE UNIQUE INDEX uk_outbox_version ON ing_outbox (record_id, version) WHERE record_id IS NOT NULL;
 CREATE UNIQUE INDEX uk_outbox_foreign ON ing_outbox (aggregate_id, aggregate_type, version)
     WHERE record_id IS NULL;
-CREATE INDEX idx_outbox_time ON ing_outbox (occurred_at);
 
 -- ---- the stream: events in the order in which everybody reads them ----
 

@@ -145,6 +145,7 @@ INSERT INTO sys_dict_item (type_code, item_code, position, meaning) VALUES
     ('ing_partial_reason', 'CUT_SHORT', 1, 'stopped before the end'),
     ('ing_partial_reason', 'DEAD_END', 2, 'the source''s pages lead nowhere'),
     ('ing_partial_reason', 'OVER_BUDGET', 3, 'many more requests than its pages need'),
+    ('ing_partial_reason', 'CRASHED', 4, 'its workers died, again and again'),
     ('ing_pause_kind', 'PAUSED', 0, 'by a person'),
     ('ing_pause_kind', 'STOPPED', 1, 'by a fatal error, until a person lifts it'),
     ('ing_plan_status', 'DRAFT', 0, 'created, window known'),

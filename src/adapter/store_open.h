@@ -2,6 +2,9 @@
  *
  *      patra.db, ./data/patra.db, sqlite:PATH      a SQLite file
  *      postgresql://..., postgres://...            a PostgreSQL database, as libpq reads it
+ *      host=... dbname=... user=... password=...   the same
+ *
+ * An address that cannot be read is refused without being repeated: it may hold a password.
  */
 #ifndef PATRA_ADAPTER_STORE_OPEN_H
 #define PATRA_ADAPTER_STORE_OPEN_H

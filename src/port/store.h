@@ -32,7 +32,7 @@
  * (connection), store.full, store.commit_unknown. L2 store.constraint (the text names it),
  * store.missing, store.value. L3 store.text (not UTF-8, or with a NUL: no store can keep it as
  * text). L4 store.schema, store.lanes, store.newer, store.migration, store.corrupt, store.auth,
- * store.statement.
+ * store.replaced (the file is another one than was opened), store.statement.
  *
  * Memory. What a call returns lives in the arena it was given. Arguments are only borrowed.
  *
@@ -83,6 +83,17 @@ struct store_listener {
     void (*wrote_events)(struct store_listener *listener);
 };
 
+/* How long a session waits for a database that does not respond, and who hears of it. */
+struct store_patience {
+    int stop_fd; /* readable: the process ends, so give up soon; -1: never */
+    /* Nothing came for so long. Called in the session's thread; NULL: nobody listens. */
+    void (*silent)(void *context, int64_t waited_us);
+    void *context;
+    /* Monotonic: once stop_fd is readable, no session waits beyond this. They have one end, or the
+     * waits of several would add up. NULL: each of them waits a moment. */
+    const _Atomic int64_t *give_up_us;
+};
+
 struct store_ops {
     void (*close)(struct store *store);
     bool (*another)(struct store *store, struct store **session, struct error *err);
@@ -96,6 +107,7 @@ struct store_ops {
     bool (*words)(struct store *store, struct store_words *words, struct error *err);
     bool (*words_restore)(struct store *store, int64_t *restored, struct error *err);
     bool (*lanes)(struct store *store, int64_t *lanes, struct error *err);
+    bool (*place)(struct store *store, struct arena *arena, struct str *place, struct error *err);
 };
 
 struct store {
@@ -117,6 +129,7 @@ struct store {
     const struct store_prune_ops *prune;
     const struct store_subscription_ops *subscription;
     const struct store_offset_ops *offset;
+    const struct store_bus_offset_ops *bus_offset;
     const struct store_parked_ops *parked;
     const struct store_sink_ops *sink;
     const struct store_lease_ops *lease;
@@ -125,9 +138,16 @@ struct store {
     const struct store_status_ops *status;
     const struct store_view_ops *view;
     const struct store_trace_ops *trace;
+    const struct store_token_ops *token;
+    const struct store_archive_ops *archive;
+    const struct store_health_ops *health;
+    const struct store_mark_ops *mark;
+    const struct store_alert_ops *alert;
+    const struct store_alert_config_ops *alert_config;
     const struct store_wake_ops *wake;
-    struct store_listener *listener; /* of this session and those made of it; NULL: none */
-    bool has_events;                 /* the transaction has written some */
+    struct store_listener *listener;       /* of this session and those made of it; NULL: none */
+    const struct store_patience *patience; /* the same; NULL: none */
+    bool has_events;                       /* the transaction has written some */
     enum store_state {
         STORE_IDLE,
         STORE_WRITING, /* between begin and commit */
@@ -142,6 +162,14 @@ static inline void store_close(struct store *store)
         store->ops->close(store);
 }
 
+/* Which database it is, and where in it: the path of a file, or what a server knows it by. Sessions
+ * with one place see one set of tables; a file has several paths. Empty: not known. */
+static inline bool MUST_CHECK store_place(struct store *store, struct arena *arena,
+                                          struct str *place, struct error *err)
+{
+    return store->ops->place(store, arena, place, err);
+}
+
 /* A further session on the same database. */
 static inline bool MUST_CHECK store_another(struct store *store, struct store **session,
                                             struct error *err)
@@ -149,6 +177,7 @@ static inline bool MUST_CHECK store_another(struct store *store, struct store **
     if (!store->ops->another(store, session, err))
         return false;
     (*session)->listener = store->listener;
+    (*session)->patience = store->patience;
     return true;
 }
 
@@ -323,6 +352,12 @@ static inline bool store_error_is_own(const struct error *err)
 static inline bool store_error_is_lost(const struct error *err)
 {
     return strcmp(err->code, "store.lost") == 0 || strcmp(err->code, "store.commit_unknown") == 0;
+}
+
+/* Whether the transaction was committed is unknown. */
+static inline bool store_error_is_unknown(const struct error *err)
+{
+    return strcmp(err->code, "store.commit_unknown") == 0;
 }
 
 /* Another transaction was faster: repeat the transaction at once. */

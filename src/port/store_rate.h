@@ -54,6 +54,7 @@ struct store_rate_ops {
     bool (*slot_take)(struct store *store, const struct rate_slot *slot, int64_t *id,
                       struct error *err);
     bool (*slot_return)(struct store *store, int64_t id, struct error *err);
+    bool (*slot_keep)(struct store *store, int64_t id, int64_t until_us, struct error *err);
 };
 
 /* The clock of all processes that share the database: the server's, if there is one; otherwise
@@ -116,6 +117,13 @@ static inline bool MUST_CHECK store_slot_take(struct store *store, const struct 
 static inline bool MUST_CHECK store_slot_return(struct store *store, int64_t id, struct error *err)
 {
     return store->rate->slot_return(store, id, err);
+}
+
+/* Keeps a slot until then, whatever becomes of its holder. */
+static inline bool MUST_CHECK store_slot_keep(struct store *store, int64_t id, int64_t until_us,
+                                              struct error *err)
+{
+    return store->rate->slot_keep(store, id, until_us, err);
 }
 
 /* The words, as the rows hold them. */

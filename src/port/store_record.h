@@ -223,7 +223,7 @@ static inline bool MUST_CHECK store_record_get(struct store *store, struct arena
     return store->record->get(store, arena, key, record, found, err);
 }
 
-/* A page of candidates: by checked_at (to the week, at least) and id, by expr_hash and id, or by
+/* A page of candidates: by the week of checked_at and id, by expression and id, or by
  * the signal's id. Records that are deleted are none. A record may leave the set while pages are
  * read (it is touched), and is then not given; none that stays in the set is left out. */
 static inline bool MUST_CHECK store_candidate_list(struct store *store, struct arena *arena,

@@ -11,6 +11,7 @@
 #ifndef PATRA_PORT_STORE_RECORD_READ_H
 #define PATRA_PORT_STORE_RECORD_READ_H
 
+#include "port/key_digest.h"
 #include "port/store.h"
 
 enum record_states { RECORDS_LIVE, RECORDS_DELETED, RECORDS_ALL };
@@ -104,28 +105,18 @@ struct record_count_list {
     size_t count;
 };
 
-/* A record's id and state, for comparing with what others have of it. */
-struct record_seen {
-    struct str provider_id;
-    int64_t version;
-    bool is_deleted;
-};
-
-struct record_seen_list {
-    struct record_seen *items; /* by provider_id, by bytes */
-    size_t count;
-};
-
-struct record_seen_page {
+struct record_type { /* whose records */
     struct str source;
     struct str endpoint;
-    struct str after; /* a provider_id; '': from the first */
-    int64_t limit;
+    struct str aggregate_type; /* "crossref/works": of their events */
 };
 
 struct store_record_read_ops {
-    bool (*seen)(struct store *store, struct arena *arena, const struct record_seen_page *page,
-                 struct record_seen_list *list, struct error *err);
+    bool (*digest)(struct store *store, struct arena *arena, const struct record_type *type,
+                   const struct key_buckets *buckets, struct key_digest_list *list,
+                   struct error *err);
+    bool (*pick)(struct store *store, struct arena *arena, const struct record_type *type,
+                 const struct key_pick *pick, struct sink_seen_list *list, struct error *err);
     bool (*walk)(struct store *store, struct arena *arena, const struct record_walk *walk,
                  struct record_entry_list *list, struct error *err);
     bool (*endpoints)(struct store *store, struct arena *arena, struct str source,
@@ -150,13 +141,23 @@ static inline bool MUST_CHECK store_record_walk(struct store *store, struct aren
     return store->record_read->walk(store, arena, walk, list, err);
 }
 
-/* The records of an endpoint, deleted ones too, in the order of their ids: fewer than the limit:
- * these are the last. Reads the ids of other endpoints in between. */
-static inline bool MUST_CHECK store_record_seen(struct store *store, struct arena *arena,
-                                                const struct record_seen_page *page,
-                                                struct record_seen_list *list, struct error *err)
+/* Digests of the records of an endpoint; a deleted one is gone. Made by the database in one pass.
+ */
+static inline bool MUST_CHECK store_record_digest(struct store *store, struct arena *arena,
+                                                  const struct record_type *type,
+                                                  const struct key_buckets *buckets,
+                                                  struct key_digest_list *list, struct error *err)
 {
-    return store->record_read->seen(store, arena, page, list, err);
+    return store->record_read->digest(store, arena, type, buckets, list, err);
+}
+
+/* The states of some buckets, in one pass. */
+static inline bool MUST_CHECK store_record_pick(struct store *store, struct arena *arena,
+                                                const struct record_type *type,
+                                                const struct key_pick *pick,
+                                                struct sink_seen_list *list, struct error *err)
+{
+    return store->record_read->pick(store, arena, type, pick, list, err);
 }
 
 /* The endpoints of a source that have a record of this id, by name; only `id` and `endpoint` are

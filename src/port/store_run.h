@@ -33,9 +33,24 @@ struct run {
     int64_t finished_us; /* 0 while it runs */
 };
 
+struct run_period {
+    struct str source;
+    enum operation operation;
+    int64_t from_us;
+    int64_t to_us;
+    int64_t limit;
+};
+
 struct run_list {
     struct run *items;
     size_t count;
+};
+
+/* What a batch row keeps so that the batch can be looked into and replayed. */
+struct batch_evidence {
+    struct str request_input; /* JSON: what the request was made of (engine/fetch/request_kept.h) */
+    struct str items;         /* what became of each item (core/batch_items.h) */
+    struct str body_hash;     /* of its archived response, SHA-256 in hex; '' = not archived */
 };
 
 struct batch {
@@ -60,6 +75,7 @@ struct batch {
     struct str stats;           /* JSON */
     bool has_next;
     int64_t created_us;
+    struct batch_evidence evidence; /* only written; store_batch_evidence() reads it */
 };
 
 struct batch_list {
@@ -83,8 +99,12 @@ struct store_run_ops {
     bool (*add)(struct store *store, struct run *run, struct error *err);
     bool (*save)(struct store *store, const struct run *run, int64_t now_us, bool *saved,
                  struct error *err);
+    bool (*started)(struct store *store, struct arena *arena, const struct run_period *period,
+                    struct run_list *list, struct error *err);
     bool (*list)(struct store *store, struct arena *arena, int64_t task_id, struct run_list *list,
                  struct error *err);
+    bool (*get)(struct store *store, struct arena *arena, int64_t id, struct run *run, bool *found,
+                struct error *err);
     bool (*recent)(struct store *store, struct arena *arena, const struct task_partition *of,
                    int64_t limit, struct run_list *list, struct error *err);
     bool (*batch_add)(struct store *store, struct arena *arena, const struct batch *batch,
@@ -93,6 +113,12 @@ struct store_run_ops {
                        struct batch *batch, bool *found, struct error *err);
     bool (*batch_list)(struct store *store, struct arena *arena, int64_t run_id,
                        struct store_page page, struct batch_list *list, struct error *err);
+    bool (*batch_get)(struct store *store, struct arena *arena, int64_t run_id, int64_t number,
+                      struct batch *batch, bool *found, struct error *err);
+    bool (*batch_failed)(struct store *store, struct arena *arena, int64_t run_id, int64_t limit,
+                         struct batch_list *list, struct error *err);
+    bool (*batch_evidence)(struct store *store, struct arena *arena, int64_t batch_id,
+                           struct batch_evidence *evidence, struct error *err);
     bool (*listed_add)(struct store *store, int64_t task_id, const struct str *ids, size_t count,
                        struct error *err);
     bool (*listed_list)(struct store *store, struct arena *arena, int64_t task_id,
@@ -121,6 +147,20 @@ static inline bool MUST_CHECK store_run_list(struct store *store, struct arena *
                                              struct error *err)
 {
     return store->run->list(store, arena, task_id, list, err);
+}
+
+/* Runs that started within a period, the one that started last first. */
+static inline bool MUST_CHECK store_run_started(struct store *store, struct arena *arena,
+                                                const struct run_period *period,
+                                                struct run_list *list, struct error *err)
+{
+    return store->run->started(store, arena, period, list, err);
+}
+
+static inline bool MUST_CHECK store_run_get(struct store *store, struct arena *arena, int64_t id,
+                                            struct run *run, bool *found, struct error *err)
+{
+    return store->run->get(store, arena, id, run, found, err);
 }
 
 /* The latest runs of a partition from which its volume can be estimated: runs over a window that
@@ -155,6 +195,31 @@ static inline bool MUST_CHECK store_batch_list(struct store *store, struct arena
                                                struct batch_list *list, struct error *err)
 {
     return store->run->batch_list(store, arena, run_id, page, list, err);
+}
+
+/* By its number in the run. */
+static inline bool MUST_CHECK store_batch_get(struct store *store, struct arena *arena,
+                                              int64_t run_id, int64_t number, struct batch *batch,
+                                              bool *found, struct error *err)
+{
+    return store->run->batch_get(store, arena, run_id, number, batch, found, err);
+}
+
+/* Those of a run that FAILED, the last one first. */
+static inline bool MUST_CHECK store_batch_failed(struct store *store, struct arena *arena,
+                                                 int64_t run_id, int64_t limit,
+                                                 struct batch_list *list, struct error *err)
+{
+    return store->run->batch_failed(store, arena, run_id, limit, list, err);
+}
+
+/* Empty for a batch that does not exist. */
+static inline bool MUST_CHECK store_batch_evidence(struct store *store, struct arena *arena,
+                                                   int64_t batch_id,
+                                                   struct batch_evidence *evidence,
+                                                   struct error *err)
+{
+    return store->run->batch_evidence(store, arena, batch_id, evidence, err);
 }
 
 /* Appends ids that phase one of a task has found to those of its earlier batches. Called in the

@@ -119,7 +119,8 @@ struct gate_row_list {
 struct trouble_query {
     struct str source;
     int64_t since_us;
-    bool with_held; /* and those left to a person (DEAD_END, OVER_BUDGET), whenever they ended */
+    bool with_held; /* and those left to a person (DEAD_END, OVER_BUDGET, CRASHED), whenever they
+                       ended */
     int64_t limit;
 };
 

@@ -151,6 +151,7 @@ struct store_stream_ops {
     bool (*place_of)(struct store *store, struct str event_id, struct stream_place *place,
                      bool *found, struct error *err);
     bool (*ends)(struct store *store, int64_t last_pos[OUTBOX_LANES], struct error *err);
+    bool (*read_ahead)(struct store *store, const struct stream_read *read, struct error *err);
     bool (*read)(struct store *store, struct arena *arena, const struct stream_read *read,
                  struct stream_event_list *list, struct error *err);
     bool (*status)(struct store *store, struct arena *arena, struct stream_status *status,
@@ -239,6 +240,17 @@ static inline bool MUST_CHECK store_stream_ends(struct store *store, int64_t las
                                                 struct error *err)
 {
     return store->stream->ends(store, last_pos, err);
+}
+
+/* Begins a read without waiting for it, where the store can; the next store_stream_read() that asks
+ * for the same has its result, any other one drops it. The store can be used for everything
+ * meanwhile. */
+static inline bool MUST_CHECK store_stream_read_ahead(struct store *store,
+                                                      const struct stream_read *read,
+                                                      struct error *err)
+{
+    assert(store->state == STORE_IDLE);
+    return store->stream->read_ahead(store, read, err);
 }
 
 /* What is read of a lane has no gaps. Where a limit of bytes is met, later places may be left out.

@@ -45,6 +45,7 @@ struct task {
     int64_t lease_count;
     int64_t lease_epoch;
     int64_t attempts;
+    int64_t crashes; /* leases of it that ran out in a row, without a batch between */
     struct str last_error;
     int64_t created_us;
     bool is_cancelled; /* a person has cancelled it; one that runs ends after its batch */
@@ -188,7 +189,7 @@ struct window_query {
     int64_t limit;
 };
 
-/* A window that was left to a person: its task ended DEAD_END or OVER_BUDGET. */
+/* A window that was left to a person: its task ended DEAD_END, OVER_BUDGET or CRASHED. */
 struct held_window {
     struct window window;
     int64_t plan_id;
@@ -215,6 +216,8 @@ struct store_task_ops {
                  struct task_list *list, struct error *err);
     bool (*cancel)(struct store *store, const struct task_cancel *cancel, bool *changed,
                    struct error *err);
+    bool (*hasten)(struct store *store, struct str source, int64_t now_us, int64_t *count,
+                   struct error *err);
     bool (*queued)(struct store *store, const struct task_partition *partition, int64_t *count,
                    struct error *err);
     bool (*live)(struct store *store, struct arena *arena, const struct task_partition *partition,
@@ -224,6 +227,9 @@ struct store_task_ops {
     bool (*coverage_tasks)(struct store *store, struct arena *arena,
                            const struct window_query *query, struct task_list *list,
                            struct error *err);
+    bool (*coverage_open)(struct store *store, struct arena *arena,
+                          const struct window_query *query, struct task_list *list,
+                          struct error *err);
     bool (*endpoints)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                       struct endpoint_list *list, struct error *err);
     bool (*last)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
@@ -271,6 +277,14 @@ static inline bool MUST_CHECK store_task_cancel(struct store *store,
     return store->task->cancel(store, cancel, changed, err);
 }
 
+/* Queued tasks of a source that wait, put off or planned for later, are due now; gives how many.
+ */
+static inline bool MUST_CHECK store_task_hasten(struct store *store, struct str source,
+                                                int64_t now_us, int64_t *count, struct error *err)
+{
+    return store->task->hasten(store, source, now_us, count, err);
+}
+
 /* How many tasks of a partition are queued. */
 static inline bool MUST_CHECK store_task_queued(struct store *store,
                                                 const struct task_partition *partition,
@@ -303,6 +317,15 @@ static inline bool MUST_CHECK store_coverage_tasks(struct store *store, struct a
                                                    struct task_list *list, struct error *err)
 {
     return store->task->coverage_tasks(store, arena, query, list, err);
+}
+
+/* Of these tasks the ones that do not cover their window for a reason: they ended without it, were
+ * reset, or have failed and are tried again. */
+static inline bool MUST_CHECK store_coverage_open(struct store *store, struct arena *arena,
+                                                  const struct window_query *query,
+                                                  struct task_list *list, struct error *err)
+{
+    return store->task->coverage_open(store, arena, query, list, err);
 }
 
 /* The endpoints that have plans in a namespace, by name; of->endpoint does not count. A namespace

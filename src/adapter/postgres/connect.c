@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "adapter/postgres/postgres.h"
 #include "base/instant.h"
@@ -17,22 +16,12 @@ static void ignore_notice(void *context, const PGresult *result)
     (void)result;
 }
 
-static int64_t monotonic_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
-}
-
 /* False when the time is up. */
-static bool wait_for_server(PGconn *connection, PostgresPollingStatusType step, int64_t until_us)
+static bool wait_for_server(struct postgres_session *postgres, PGconn *connection,
+                            PostgresPollingStatusType step, int64_t until_us)
 {
-    struct pollfd fd = { .fd = PQsocket(connection),
-                         .events = step == PGRES_POLLING_READING ? POLLIN : POLLOUT };
-    const int64_t left_us = until_us - monotonic_us();
-
-    return left_us > 0 && poll(&fd, 1, (int)(left_us / US_PER_MS) + 1) > 0;
+    return postgres_wait_socket(postgres, PQsocket(connection),
+                                step == PGRES_POLLING_READING ? POLLIN : POLLOUT, until_us);
 }
 
 /* Finds the SQLSTATE in "FATAL:  28P01: password authentication failed ...": libpq does not report
@@ -59,7 +48,8 @@ static bool refused(PGconn *connection, struct error *err)
         name = "store.auth";
     }
     line = str_trim(str_cut(&line, '\n'));
-    return error_set(err, level, name, "%.*s", STR_ARG(line));
+    (void)error_set(err, level, name, "%.*s", STR_ARG(line));
+    return postgres_redact(connection, err);
 }
 
 /* A process that is stopped in the middle of a transaction (SIGSTOP, a paused machine) holds its
@@ -68,42 +58,108 @@ static bool refused(PGconn *connection, struct error *err)
  * never works for more than a second between two statements. */
 #define IDLE_IN_TRANSACTION_MS 8000
 
-/* A batch of records is read by unnest(), which uses a temporary file if work_mem is too small. */
+/* A batch of records is read by unnest(), which uses a temporary file if work_mem is too small. The
+ * server overrates what statements on tables without statistics cost, and would compile them again
+ * for each batch, which takes longer than running them. */
 static bool configure(struct postgres_session *postgres, struct error *err)
 {
     char settings[256];
 
     (void)snprintf(settings, sizeof(settings),
                    "SET timezone = 'UTC'; SET lock_timeout = %" PRId64
-                   "; SET client_min_messages = warning; SET work_mem = '64MB'"
+                   "; SET client_min_messages = warning; SET work_mem = '64MB'; SET jit = off"
                    "; SET idle_in_transaction_session_timeout = %d",
                    postgres->busy_timeout_us / US_PER_MS, IDLE_IN_TRANSACTION_MS);
     return postgres_run_text(postgres, settings, err);
 }
 
+/* libpq repeats what it cannot read, which is often a piece of a password. */
+bool postgres_dsn_check(const char *dsn, struct error *err)
+{
+    char *ignored = NULL;
+    PQconninfoOption *options = PQconninfoParse(dsn, &ignored);
+    const bool ok = options != NULL;
+
+    PQfreemem(ignored);
+    PQconninfoFree(options);
+    return ok || error_set(err, ERROR_REQUEST, "store.value",
+                           "the address of the database cannot be read (it is not repeated here, "
+                           "because it may hold a password): write it as "
+                           "postgresql://user:password@host/db, with %%25 for %%, %%2F for /, %%40 "
+                           "for @, %%3A for : and %%3F for ? in the password, or as "
+                           "\"host=... dbname=... user=... password='...'\"");
+}
+
+/* A connection whose other end is gone without a word is noticed within half a minute, also while
+ * nothing is sent. What the address says comes later and wins. */
+static PGconn *start(const struct postgres_session *postgres, const struct postgres_hosts *hosts)
+{
+    static const char *const keywords[] = { "keepalives",
+                                            "keepalives_idle",
+                                            "keepalives_interval",
+                                            "keepalives_count",
+                                            "tcp_user_timeout",
+                                            "dbname",
+                                            "client_encoding",
+                                            "fallback_application_name",
+                                            "host",
+                                            "hostaddr",
+                                            "port",
+                                            NULL };
+    const char *const values[] = { "1",           "10",   "5",     "3",         "20000",
+                                   postgres->dsn, "UTF8", "patra", hosts->host, hosts->hostaddr,
+                                   hosts->port,   NULL };
+
+    return PQconnectStartParams(keywords, values, 1);
+}
+
+/* False when the time is up; else it is open, or was refused. */
+static bool finish(struct postgres_session *postgres, PGconn *connection, int64_t until_us)
+{
+    PostgresPollingStatusType step = PGRES_POLLING_WRITING;
+
+    while (PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_OK) {
+        if (!wait_for_server(postgres, connection, step, until_us))
+            return false;
+        step = PQconnectPoll(connection);
+    }
+    return true;
+}
+
+bool postgres_answers(struct postgres_session *postgres, int64_t until_us)
+{
+    const struct postgres_hosts here = { PQhost(postgres->connection),
+                                         PQhostaddr(postgres->connection),
+                                         PQport(postgres->connection) };
+    PGconn *connection = start(postgres, &here);
+    const bool is_there = connection != NULL && finish(postgres, connection, until_us);
+
+    PQfinish(connection);
+    return is_there;
+}
+
 bool postgres_connect(struct postgres_session *postgres, struct error *err)
 {
-    const char *const keywords[] = { "dbname", "client_encoding", "fallback_application_name",
-                                     NULL };
-    const char *const values[] = { postgres->dsn, "UTF8", "patra", NULL };
-    const int64_t until_us = monotonic_us() + CONNECT_TIMEOUT_US;
-    PostgresPollingStatusType step = PGRES_POLLING_WRITING;
     PGconn *connection;
 
+    if (postgres->has_given_up)
+        postgres_hosts_turn(&postgres->hosts, postgres->connection);
     PQfinish(postgres->connection);
-    postgres->connection = connection = PQconnectStartParams(keywords, values, 1);
+    postgres->connection = connection = start(postgres, &postgres->hosts);
     postgres->connection_number++; /* nothing is prepared on it */
     postgres->sent_count = 0;
+    postgres->ahead = NULL;
+    postgres->has_given_up = false;
     if (connection == NULL)
         return error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a connection");
     (void)PQsetNoticeReceiver(connection, ignore_notice, NULL);
     (void)PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
-    while (PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_OK) {
-        if (!wait_for_server(connection, step, until_us))
-            return error_set(err, ERROR_TRANSIENT, "store.lost",
-                             "the server did not respond within %" PRId64 " s",
-                             CONNECT_TIMEOUT_US / US_PER_SECOND);
-        step = PQconnectPoll(connection);
+    if (!finish(postgres, connection, postgres_now_us() + CONNECT_TIMEOUT_US)) {
+        postgres->has_given_up = true;
+        return error_set(
+            err, ERROR_TRANSIENT, "store.lost", "the server did not respond within %" PRId64 " s%s",
+            CONNECT_TIMEOUT_US / US_PER_SECOND,
+            postgres_is_told_to_stop(postgres) ? ", or not before the process ends" : "");
     }
     if (PQstatus(connection) != CONNECTION_OK)
         return refused(connection, err);
@@ -113,11 +169,15 @@ bool postgres_connect(struct postgres_session *postgres, struct error *err)
 
 bool postgres_run_text(struct postgres_session *postgres, const char *sql, struct error *err)
 {
-    PGresult *result = PQexec(postgres->connection, sql);
-    const ExecStatusType status = PQresultStatus(result);
-    const bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ||
-                    postgres_error_set(postgres, result, err);
+    PGresult *result;
+    ExecStatusType status;
+    bool ok;
 
+    postgres_gather(postgres);
+    result = postgres_collect(postgres, PQsendQuery(postgres->connection, sql));
+    status = PQresultStatus(result);
+    ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ||
+         postgres_error_set(postgres, result, err);
     PQclear(result);
     return ok;
 }

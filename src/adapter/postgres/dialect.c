@@ -8,10 +8,6 @@
  * lock, the server checks the conditions after {each} again. */
 #include "adapter/postgres/postgres.h"
 
-/* Records are found by the week of their last check: so most checks do not change the index, and an
- * update of checked_at stays within its page. */
-#define WEEK_OF(value) "date_trunc('week', " value " AT TIME ZONE 'UTC')"
-
 /* A field as a value of SQL and as JSON. */
 #define VALUE "f.fields ->> '{key}'"
 #define JSON "f.fields -> '{key}'"
@@ -73,6 +69,14 @@
     "END\n"                                                                            \
     "$view$"
 
+/* Checksums, where the cluster has them, are made and compared by the server itself. */
+#define DATABASE_FAULTS                                                                \
+    "SELECT 'the index ' || c.relname || ' is not valid' FROM pg_index AS i"           \
+    " JOIN pg_class AS c ON c.oid = i.indexrelid WHERE NOT i.indisvalid"               \
+    " UNION ALL SELECT 'the server has read ' || checksum_failures ||"                 \
+    " ' pages whose checksum is wrong, the last at ' || checksum_last_failure"         \
+    "  FROM pg_stat_database WHERE datname = current_database() AND checksum_failures > 0"
+
 const struct dialect POSTGRES_DIALECT = {
     .migrations = &POSTGRES_MIGRATIONS,
     .sink_migrations = &POSTGRES_SINK_MIGRATIONS,
@@ -90,14 +94,23 @@ const struct dialect POSTGRES_DIALECT = {
                                  "    name       text        NOT NULL,"
                                  "    sha256     text        NOT NULL,"
                                  "    applied_at timestamptz NOT NULL)"),
+        [WORD_DATABASE_PLACE] = ("SELECT concat_ws(' ', s.system_identifier, d.oid,"
+                                "  to_regclass('ing_offset')::oid)"
+                                " FROM pg_control_system() AS s, pg_database AS d"
+                                " WHERE d.datname = current_database()"),
+        [WORD_DATABASE_FAULTS] = DATABASE_FAULTS,
+        [WORD_DATABASE_DEEP_FAULTS] = DATABASE_FAULTS,
+        [WORD_INDEX_NAMES] = "SELECT indexname::text FROM pg_indexes WHERE schemaname = ANY (current_schemas(false))",
+        [WORD_LONG_TRANSACTIONS] = ("SELECT 'process ' || pid || ' of ' || coalesce(usename, '?') || ' (' || state ||"
+                                   " ') since ' || to_char(xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI')"
+                                   " FROM pg_stat_activity WHERE datname = current_database()"
+                                   " AND pid <> pg_backend_pid() AND xact_start < :before"
+                                   " ORDER BY xact_start LIMIT 20"),
         [WORD_HAS_MIGRATIONS] = "SELECT to_regclass('schema_migration') IS NOT NULL",
         [WORD_VIEW_EXISTS] = ("SELECT count(*) FROM pg_class WHERE relkind = 'v'"
                              " AND oid = to_regclass(quote_ident(:name))"),
-        [WORD_STALE] = ("checked_week <= " WEEK_OF(":before") " AND checked_at < :before"
-                       " AND (checked_week, id) > (" WEEK_OF(":after_checked") ", :after_id)"
-                       " AND NOT deleted ORDER BY checked_week, id"),
         [WORD_BYTES] = "octet_length",
-        [WORD_NEW_RECORD_ID] = "nextval('ing_record_id_seq')",
+        [WORD_NEW_RECORD_ID] = "nextval('ing_record_state_id_seq')",
         [WORD_OUTBOX_LAST_ID] = ("CASE WHEN is_called THEN last_value ELSE 0 END"
                                 " FROM ing_outbox_id_seq"),
         /* Who inserts has this lock from before its first id is drawn until its transaction ends. A
@@ -162,8 +175,10 @@ const struct dialect POSTGRES_DIALECT = {
              "   WHERE o.id = ANY (t.outbox_ids) ORDER BY t.last_id LIMIT 1) AS s ON TRUE"),
         /* One by one, by their keys: or the server would read whole tables for some hundred rows. */
         [WORD_EVENT_JOINS] =
-            ("LEFT JOIN LATERAL (SELECT provenance_code, endpoint_name, provider_id"
-             "  FROM ing_record WHERE id = o.record_id LIMIT 1) AS k ON TRUE"
+            ("LEFT JOIN LATERAL (SELECT endpoint_id, provider_id FROM ing_record_state"
+             "  WHERE id = o.record_id LIMIT 1) AS k ON TRUE"
+             " LEFT JOIN LATERAL (SELECT provenance_code, endpoint_name FROM ing_record_endpoint"
+             "  WHERE id = k.endpoint_id LIMIT 1) AS e ON TRUE"
              " LEFT JOIN LATERAL (SELECT * FROM ing_task_run_batch WHERE id = o.batch_id LIMIT 1)"
              "  AS b ON TRUE"
              " LEFT JOIN LATERAL (SELECT expr_proto_hash, schedule_instance_id FROM ing_plan"
@@ -177,6 +192,10 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_IN_ORDER] = ("SELECT set_config('enable_sort', 'off', true),"
                           " set_config('enable_bitmapscan', 'off', true)"),
         [WORD_READ_ONCE] = "SELECT 1", /* the server's cache is everybody's */
+        [WORD_HOLD_BRIEFLY] = "SELECT set_config('lock_timeout', '500', true)", /* ms */
+        [WORD_KEY_HASH] = ("CAST(CAST('x' || substr(encode(sha256(convert_to(u.state, 'UTF8')), 'hex'),"
+                          " 1, 15) AS bit(60)) AS bigint)"),
+        [WORD_ONCE] = "OFFSET 0",
         [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
         [WORD_ROWS] = "FROM {unnest}",
         [WORD_USING_ROWS] = "USING {unnest}",
@@ -200,6 +219,11 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_KEYED_USING] = ("USING {unnest} CROSS JOIN LATERAL"
                              " (SELECT ctid FROM {table} WHERE {body} OFFSET 0) AS found"
                              " WHERE t.ctid = found.ctid"),
+        /* As an array, the rows are fetched one by one: for a join, a table without statistics would be
+         * read to its end. */
+        [WORD_KEYED_ONLY] = ("WHERE t.ctid = ANY (ARRAY(SELECT found.ctid FROM {unnest}"
+                            " CROSS JOIN LATERAL (SELECT ctid FROM {table} WHERE {body} OFFSET 0)"
+                            " AS found))"),
         [WORD_TABLE_COLUMNS] = ("SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull"
                                " FROM pg_attribute AS a WHERE a.attrelid = " TABLE_OID
                                " AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"),
@@ -240,6 +264,16 @@ const struct dialect POSTGRES_DIALECT = {
     .sink_options = " WITH (fillfactor = 60)", /* an update stays within its page */
     .sink_can_alter = true,
     .sink_swap_begin = "SET LOCAL lock_timeout = '500ms'; ", /* deadlock_timeout is a second */
+    /* In either order: statements that name the tables in another order, one after the other, would
+     * always hold what the swap still needs, and wait for what it has. It gives up soon then. */
+    .sink_swap_lock = "DO $lock$ BEGIN IF random() < 0.5 THEN"
+                      " LOCK TABLE {first} IN ACCESS EXCLUSIVE MODE;"
+                      " SET LOCAL lock_timeout = '100ms';"
+                      " LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE; ELSE"
+                      " LOCK TABLE {last} IN ACCESS EXCLUSIVE MODE;"
+                      " SET LOCAL lock_timeout = '100ms';"
+                      " LOCK TABLE {reversed} IN ACCESS EXCLUSIVE MODE; END IF; END $lock$;"
+                      " SET LOCAL lock_timeout = '500ms'; ",
     .sink_swap_end = "",
     .sink_grant = SINK_GRANT,
     .sink_widenings = (const struct sink_widening[]){

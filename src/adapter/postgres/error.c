@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "data/redact.h"
 
 static const struct {
     const char *state; /* a SQLSTATE or the beginning of one; the first row that matches is used */
@@ -25,7 +26,8 @@ static const struct {
     { "3D000", ERROR_REQUEST, "store.missing" },
     { "28", ERROR_FATAL, "store.auth" },
     { "42501", ERROR_FATAL, "store.auth" },
-    { "25006", ERROR_FATAL, "store.auth" }, /* read-only: a standby, or a setting */
+    { "25006", ERROR_TRANSIENT, "store.lost" }, /* read-only: a standby; the primary is elsewhere,
+                                                 * or will be here soon */
     { "42P01", ERROR_FATAL, "store.schema" },
     { "42703", ERROR_FATAL, "store.schema" },
     { "42883", ERROR_FATAL, "store.schema" },
@@ -53,6 +55,18 @@ static struct str first_line(const char *message)
     return str_trim(str_cut(&rest, '\n'));
 }
 
+/* A server that is shown a password may repeat it, and so does libpq with an address it cannot
+ * read.
+ */
+bool postgres_redact(const PGconn *connection, struct error *err)
+{
+    const char *password = connection != NULL ? PQpass(connection) : NULL;
+
+    if (password != NULL)
+        redact_error(err, str_of(password));
+    return false;
+}
+
 bool postgres_error_set(struct postgres_session *postgres, const PGresult *result,
                         struct error *err)
 {
@@ -65,12 +79,17 @@ bool postgres_error_set(struct postgres_session *postgres, const PGresult *resul
     if (state == NULL || PQstatus(postgres->connection) != CONNECTION_OK) {
         const struct str line = first_line(PQerrorMessage(postgres->connection));
 
-        return error_set(err, ERROR_TRANSIENT, "store.lost", "%.*s", STR_ARG(line));
+        if (postgres->has_given_up)
+            (void)error_set(err, ERROR_TRANSIENT, "store.lost",
+                            "the database does not respond: the connection was given up");
+        else
+            (void)error_set(err, ERROR_TRANSIENT, "store.lost", "%.*s", STR_ARG(line));
+        return postgres_redact(postgres->connection, err);
     }
     level = postgres_error_level(state, &name);
-    if (constraint != NULL)
-        return error_set(err, level, name, "%s (%s)", message, constraint);
-    return error_set(err, level, name, "%s (%s)", message != NULL ? message : "", state);
+    (void)error_set(err, level, name, "%s (%s)", message != NULL ? message : "",
+                    constraint != NULL ? constraint : state);
+    return postgres_redact(postgres->connection, err);
 }
 
 bool postgres_is_taken(const PGresult *result, const char *key)

@@ -315,7 +315,8 @@ static bool ready(struct postgres_foreign *f, struct error *err)
         return foreign_failed(err);
     if (f->checked == f->session->connection_number)
         return true;
-    result = PQexecParams(f->session->connection, COLUMNS_SQL, 1, NULL, values, NULL, NULL, 0);
+    result = postgres_collect(f->session, PQsendQueryParams(f->session->connection, COLUMNS_SQL, 1,
+                                                            NULL, values, NULL, NULL, 0));
     ok = PQresultStatus(result) == PGRES_TUPLES_OK ? judge_table(f, result, err)
                                                    : failed(f, result, err);
     PQclear(result);
@@ -417,8 +418,8 @@ static bool foreign_page_read(struct foreign_outbox *foreign, struct arena *aren
     *list = (struct foreign_row_list){ 0 };
     if (!ready(f, err))
         return false;
-    result =
-        PQexecParams(f->session->connection, f->page_sql, 3, types, values, lengths, formats, 1);
+    result = postgres_collect(f->session, PQsendQueryParams(f->session->connection, f->page_sql, 3,
+                                                            types, values, lengths, formats, 1));
     ok = PQresultStatus(result) == PGRES_TUPLES_OK ? read_rows(arena, result, list, err)
                                                    : failed(f, result, err);
     PQclear(result);
@@ -442,7 +443,8 @@ static bool foreign_writers_list(struct foreign_outbox *foreign, struct arena *a
     *writers = (struct stream_writers){ 0 };
     if (!ready(f, err))
         return false;
-    result = PQexecParams(f->session->connection, WRITERS, 1, NULL, values, NULL, NULL, 0);
+    result = postgres_collect(f->session, PQsendQueryParams(f->session->connection, WRITERS, 1,
+                                                            NULL, values, NULL, NULL, 0));
     ok = PQresultStatus(result) == PGRES_TUPLES_OK || failed(f, result, err);
     for (int i = 0; ok && i < PQntuples(result); i++) {
         struct str *writer = LIST_ADD(arena, writers);
@@ -484,7 +486,8 @@ static bool run(struct postgres_foreign *f, const char *sql, int count, const ch
 {
     ExecStatusType status;
 
-    *result = PQexecParams(f->session->connection, sql, count, NULL, values, NULL, NULL, 0);
+    *result = postgres_collect(f->session, PQsendQueryParams(f->session->connection, sql, count,
+                                                             NULL, values, NULL, NULL, 0));
     status = PQresultStatus(*result);
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || failed(f, *result, err);
 }

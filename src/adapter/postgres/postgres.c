@@ -29,8 +29,12 @@ static void postgres_rollback(struct sql_session *session)
 static bool postgres_commit(struct sql_session *session, struct error *err)
 {
     struct postgres_session *postgres = postgres_session_of(session);
-    PGresult *result = PQexec(postgres->connection, "COMMIT");
-    bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PGresult *result;
+    bool ok;
+
+    postgres_gather(postgres);
+    result = postgres_collect(postgres, PQsendQuery(postgres->connection, "COMMIT"));
+    ok = PQresultStatus(result) == PGRES_COMMAND_OK;
 
     if (ok && strcmp(PQcmdStatus(result), "COMMIT") != 0)
         ok = error_set(err, ERROR_FATAL, "store.statement",
@@ -72,6 +76,7 @@ static void postgres_close(struct sql_session *session)
     sql_session_release(session);
     PQfinish(postgres->connection);
     arena_release(&postgres->scratch);
+    postgres_hosts_release(&postgres->hosts);
     free(postgres->dsn);
     free(postgres);
 }
@@ -81,8 +86,11 @@ static const struct sql_driver DRIVER;
 static bool open_session(const struct postgres_options *options, struct sql_session **session,
                          struct error *err)
 {
-    struct postgres_session *postgres = calloc(1, sizeof(*postgres));
+    struct postgres_session *postgres;
 
+    if (!postgres_dsn_check(options->dsn, err))
+        return false;
+    postgres = calloc(1, sizeof(*postgres));
     if (postgres == NULL || (postgres->dsn = strdup(options->dsn)) == NULL) {
         free(postgres);
         return error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a session");
@@ -129,6 +137,8 @@ static const struct sql_driver DRIVER = {
     .end = postgres_end,
     .send = postgres_send,
     .settle = postgres_settle,
+    .begin_ahead = postgres_begin_ahead,
+    .drop_ahead = postgres_drop_ahead,
     .forget = postgres_forget,
     .width = postgres_width,
     .name = postgres_name,

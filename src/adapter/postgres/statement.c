@@ -17,6 +17,7 @@ struct use {
     const char *text;   /* in the dialect; NULL: not expanded yet */
     int64_t connection; /* the number of the one it is prepared on; 0: none */
     PGresult *result;
+    PGresult *ahead; /* of its next use; NULL: none */
     int row;
     char uuid[37]; /* the text of the one read last */
 };
@@ -60,10 +61,12 @@ static bool prepare(struct statement *st, struct use *use, const struct values *
     PGresult *result;
     bool ok;
 
+    postgres_gather(postgres);
     if (is_prepared(st, use))
         return true;
     name_of(st, name);
-    result = PQprepare(postgres->connection, name, use->text, values->count, values->types);
+    result = postgres_collect(postgres, PQsendPrepare(postgres->connection, name, use->text,
+                                                      values->count, values->types));
     ok = PQresultStatus(result) == PGRES_COMMAND_OK || postgres_error_set(postgres, result, err);
     PQclear(result);
     if (ok)
@@ -71,20 +74,33 @@ static bool prepare(struct statement *st, struct use *use, const struct values *
     return ok;
 }
 
+static bool make_ready(struct statement *st, struct use *use, struct values *values,
+                       char name[NAME_BYTES], struct error *err)
+{
+    name_of(st, name);
+    return make_text(st, use, err) && values_of(values, &session_of(st)->scratch, st, err) &&
+           prepare(st, use, values, err);
+}
+
 static bool execute(struct statement *st, struct use *use, struct error *err)
 {
     struct postgres_session *postgres = session_of(st);
     struct values values;
     char name[NAME_BYTES];
-    ExecStatusType status;
 
-    if (!make_text(st, use, err) || !values_of(&values, &postgres->scratch, st, err) ||
-        !prepare(st, use, &values, err))
+    if (!make_ready(st, use, &values, name, err))
         return false;
-    name_of(st, name);
-    use->result = PQexecPrepared(postgres->connection, name, values.count, values.values,
-                                 values.lengths, values.formats, 1);
-    status = PQresultStatus(use->result);
+    use->result = postgres_collect(
+        postgres, PQsendQueryPrepared(postgres->connection, name, values.count, values.values,
+                                      values.lengths, values.formats, 1));
+    return true;
+}
+
+static bool is_done(struct statement *st, const struct use *use, struct error *err)
+{
+    struct postgres_session *postgres = session_of(st);
+    const ExecStatusType status = PQresultStatus(use->result);
+
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ||
            postgres_error_set(postgres, use->result, err);
 }
@@ -97,7 +113,11 @@ bool postgres_start(struct statement *st, struct error *err)
     if (use == NULL)
         return false;
     use->row = -1;
-    ok = execute(st, use, err);
+    if (session_of(st)->ahead == st)
+        postgres_gather(session_of(st));
+    use->result = use->ahead;
+    use->ahead = NULL;
+    ok = (use->result != NULL || execute(st, use, err)) && is_done(st, use, err);
     arena_reset(&session_of(st)->scratch);
     return ok;
 }
@@ -128,7 +148,72 @@ int64_t postgres_end(struct statement *st)
 
 void postgres_forget(struct statement *st)
 {
-    free(st->own);
+    struct use *use = st->own;
+
+    if (use != NULL)
+        PQclear(use->ahead);
+    free(use);
+}
+
+/* ---- a statement that is begun ahead ----
+ *
+ * The server works on it while the session's owner does something else. One at a time. libpq would
+ * throw its result away when the next statement is sent, so that is read before. */
+
+static bool send_ahead(struct statement *st, struct use *use, struct error *err)
+{
+    struct postgres_session *postgres = session_of(st);
+    struct values values;
+    char name[NAME_BYTES];
+
+    if (!make_ready(st, use, &values, name, err))
+        return false;
+    return PQsendQueryPrepared(postgres->connection, name, values.count, values.values,
+                               values.lengths, values.formats, 1) == 1 ||
+           postgres_error_set(postgres, NULL, err);
+}
+
+bool postgres_begin_ahead(struct statement *st, struct error *err)
+{
+    struct postgres_session *postgres = session_of(st);
+    struct use *use = use_of(st, err);
+    bool ok;
+
+    assert(st->session->store.state == STORE_IDLE);
+    ok = use != NULL && send_ahead(st, use, err);
+    arena_reset(&postgres->scratch);
+    if (ok)
+        postgres->ahead = st;
+    return ok;
+}
+
+void postgres_gather(struct postgres_session *postgres)
+{
+    struct use *use = postgres->ahead != NULL ? postgres->ahead->own : NULL;
+    PGresult *result;
+
+    postgres->ahead = NULL;
+    if (use == NULL)
+        return;
+    use->ahead = postgres_result(postgres);
+    while ((result = postgres_result(postgres)) != NULL)
+        PQclear(result);
+    if (PQresultStatus(use->ahead) == PGRES_TUPLES_OK)
+        return;
+    PQclear(use->ahead); /* it is run again, and fails then or not */
+    use->ahead = NULL;
+}
+
+void postgres_drop_ahead(struct statement *st)
+{
+    struct use *use = st->own;
+
+    if (session_of(st)->ahead == st)
+        postgres_gather(session_of(st));
+    if (use == NULL)
+        return;
+    PQclear(use->ahead);
+    use->ahead = NULL;
 }
 
 /* ---- statements that are sent ----
@@ -161,6 +246,7 @@ static bool send_values(struct statement *st, struct use *use, const struct stat
 
     if (!make_text(st, use, err) || !values_of(&values, &postgres->scratch, st, err))
         return false;
+    postgres_gather(postgres);
     if (PQpipelineStatus(postgres->connection) == PQ_PIPELINE_OFF)
         (void)PQenterPipelineMode(postgres->connection); /* if it fails, the next call does too */
     name_of(st, name);
@@ -220,16 +306,16 @@ static void judge(struct postgres_session *postgres, const struct postgres_sent 
 static void receive(struct postgres_session *postgres, const struct postgres_sent *sent,
                     struct settling *all, struct error *err)
 {
-    PGresult *result = PQgetResult(postgres->connection);
+    PGresult *result = postgres_result(postgres);
 
     if (all->ok && all->as_expected)
         judge(postgres, sent, result, all, err);
     if (sent->prepared != NULL && PQresultStatus(result) != PGRES_COMMAND_OK)
         ((struct use *)sent->prepared->own)->connection = 0;
     if (result != NULL)
-        PQclear(PQgetResult(postgres->connection)); /* the NULL that ends its results */
+        PQclear(postgres_result(postgres)); /* the NULL that ends its results */
     if (result != NULL && sent->prepared == NULL)
-        PQclear(PQgetResult(postgres->connection)); /* its synchronization */
+        PQclear(postgres_result(postgres)); /* its synchronization */
     PQclear(result);
 }
 
@@ -241,7 +327,7 @@ static void leave_pipeline(struct postgres_session *postgres)
     bool was_end = false;
 
     while (!is_over) {
-        PGresult *result = PQgetResult(postgres->connection);
+        PGresult *result = postgres_result(postgres);
 
         is_over = result == NULL ? was_end : PQresultStatus(result) == PGRES_PIPELINE_SYNC;
         was_end = result == NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "data/hash.h"
 
 enum { FORMAT_TEXT = 0, FORMAT_BINARY = 1 };
 enum { ARRAY_HEAD = 20, ARRAY_BYTES_MAX = 1 << 30, UUID_BYTES = 16 };
@@ -20,7 +21,7 @@ static const struct {
     [SQL_REAL] = { OID_FLOAT8, 1022 },    [SQL_INSTANT] = { OID_TIMESTAMPTZ, 1185 },
     [SQL_TEXT] = { OID_TEXT, 1009 },      [SQL_JSON] = { OID_JSONB, 3807 },
     [SQL_BYTES] = { OID_BYTEA, 1001 },    [SQL_UUID] = { OID_UUID, 2951 },
-    [SQL_DIGITS] = { OID_NUMERIC, 1231 },
+    [SQL_DIGITS] = { OID_NUMERIC, 1231 }, [SQL_HASH] = { OID_BYTEA, 1001 },
 };
 
 static uint64_t bits_of(const struct sql_value *value)
@@ -135,6 +136,17 @@ static void add_uuid(struct buf *bytes, struct str text)
     }
 }
 
+static void add_hash(struct buf *bytes, struct str hex)
+{
+    struct hash_sum sum;
+
+    add_u32(bytes, (uint32_t)hex.len / 2);
+    if (hex.len == 0)
+        return;
+    hash_of_hex(hex, &sum);
+    buf_add(bytes, (struct str){ (const char *)sum.bytes, sizeof(sum.bytes) });
+}
+
 static void add_element(struct buf *bytes, const struct sql_value *value)
 {
     if (!value->is_set) {
@@ -146,6 +158,8 @@ static void add_element(struct buf *bytes, const struct sql_value *value)
         buf_add_char(bytes, value->i64 != 0);
     } else if (value->type == SQL_UUID) {
         add_uuid(bytes, value->text);
+    } else if (value->type == SQL_HASH) {
+        add_hash(bytes, value->text);
     } else if (value->type == SQL_JSON) {
         add_u32(bytes, (uint32_t)value->text.len + 1);
         buf_add_char(bytes, 1); /* the version of jsonb's binary form */

@@ -24,6 +24,7 @@
  *      {keyed TABLE: CONDITION}  the rows as the FROM of an UPDATE of TABLE AS t, each with those
  *                                of its rows that meet the condition; AND may follow
  *      {keyed-using TABLE: ...}  the same as the USING of a DELETE
+ *      {keyed-only TABLE: ...}   the same for a DELETE that needs nothing else of the rows
  *
  * With arrays (PostgreSQL), all rows are sent in one statement, as an array per column. Without,
  * the statement runs once for each row; an {insert} also for INSERT_ROWS rows at a time.
@@ -53,7 +54,6 @@ enum { INSERT_ROWS = 100 };
     WORD(MIGRATION_TABLE, "migration-table") /* creates it unless it exists */                    \
     WORD(HAS_MIGRATIONS, "has-migrations")   /* whether that table exists */                      \
     WORD(VIEW_EXISTS, "view-exists")         /* how many views have the name :name */             \
-    WORD(STALE, "stale")                     /* records checked before :before, by age */         \
     WORD(BYTES, "bytes")                     /* the function that counts the bytes of bytes */    \
     WORD(NEW_RECORD_ID, "new-record-id")     /* the id of the i-th new record */                  \
     WORD(OUTBOX_LAST_ID, "outbox-last-id")   /* the highest id given out */                       \
@@ -72,11 +72,15 @@ enum { INSERT_ROWS = 100 };
     WORD(STREAM_AFTER, "stream-after") /* up to :many events of the stream after @pos */          \
     /* of @lane: AS s (lane, pos, sequenced_at), with ing_outbox AS o */                          \
     WORD(EVENT_PLACE, "event-place") /* the position s of ing_outbox AS o: a LEFT JOIN */         \
-    WORD(EVENT_JOINS, "event-joins") /* of ing_outbox AS o: record k, batch b, plan p */          \
-    WORD(STREAM_NEXT, "stream-next") /* when the event after o.stream_pos came */                 \
-    WORD(STREAM_BODY, "stream-body") /* o.body, NULL where :bytes are exceeded */                 \
-    WORD(IN_ORDER, "in-order")       /* until the transaction ends: sort by indexes */            \
-    WORD(READ_ONCE, "read-once")     /* for the session: little is kept of what is read */        \
+    WORD(EVENT_JOINS,                                                                             \
+         "event-joins") /* of ing_outbox AS o: record k, endpoint e, batch b, plan p */           \
+    WORD(STREAM_NEXT, "stream-next")   /* when the event after o.stream_pos came */               \
+    WORD(STREAM_BODY, "stream-body")   /* o.body, NULL where :bytes are exceeded */               \
+    WORD(IN_ORDER, "in-order")         /* until the transaction ends: sort by indexes */          \
+    WORD(READ_ONCE, "read-once")       /* for the session: little is kept of what is read */      \
+    WORD(HOLD_BRIEFLY, "hold-briefly") /* until the transaction ends: wait little for locks */    \
+    WORD(KEY_HASH, "key-hash")         /* of the text u.state: 60 bits of its SHA-256 */          \
+    WORD(ONCE, "once")                 /* ends a subquery whose columns are computed once */      \
     WORD(INSERT, "insert")                                                                        \
     WORD(ROWS, "rows")                                                                            \
     WORD(USING_ROWS, "using-rows")                                                                \
@@ -88,10 +92,16 @@ enum { INSERT_ROWS = 100 };
     WORD(KEYED, "keyed")                                                                          \
     WORD(RETURNED, "returned") /* before a column of t after RETURNING */                         \
     WORD(KEYED_USING, "keyed-using")                                                              \
+    WORD(KEYED_ONLY, "keyed-only")                                                                \
     WORD(TABLE_COLUMNS, "table-columns") /* of :table of :schema: name, type, whether NOT NULL */ \
     WORD(TABLE_INDEXES, "table-indexes") /* name, whether unique, and column of each place */     \
     WORD(TABLE_NAMED, "table-named")     /* how many tables or indexes are called :table */       \
-    WORD(SCHEMA_NAMED, "schema-named")   /* how many schemas are called :schema */
+    WORD(SCHEMA_NAMED, "schema-named")   /* how many schemas are called :schema */                \
+    WORD(DATABASE_FAULTS, "database-faults")           /* a text for each thing that is broken */ \
+    WORD(DATABASE_DEEP_FAULTS, "database-deep-faults") /* the same, by a longer look */           \
+    WORD(INDEX_NAMES, "index-names")                   /* of all indexes */                       \
+    WORD(LONG_TRANSACTIONS, "long-transactions")       /* a text for each since before :before */ \
+    WORD(DATABASE_PLACE, "database-place")             /* port/store.h, store_place() */
 
 enum dialect_word {
 #define DIALECT_ENUM(id, name) WORD_##id,
@@ -115,6 +125,8 @@ struct dialect {
     bool sink_can_alter;                   /* the type of a column can be changed */
     const char *sink_swap_begin; /* a script: renaming leaves other people's views alone, and gives
                                     up before a reader would have to */
+    const char *sink_swap_lock;  /* a script: nobody else reads {tables}, from {first} to {last};
+                                    {reversed} are the same */
     const char *sink_swap_end;
     const char *sink_grant;      /* a script: who may use {from} may use {to} */
     const struct sink_widening { /* types that hold all values of another */
@@ -124,7 +136,7 @@ struct dialect {
     } * sink_widenings;    /* up to one without a value */
 
     /* Views of records (view_repo.c). The fields of ing_record_fields AS f are read by a key of
-     * core/record_view.h, {key}; ing_record AS r has the instant {column}. */
+     * core/record_view.h, {key}; ing_record_state AS r has the instant {column}. */
     const char *view_columns[FIELD_TYPES][2]; /* by type; of one value, and of a list */
     const char *view_instant;
     const char *view_replace; /* a script that makes the view {name} of {select} */

@@ -8,7 +8,7 @@
 
 #define EVENT_COLUMNS                                                                           \
     "o.event_id, o.event_type, o.batch_id, o.version, o.schema_version, o.lane, o.occurred_at," \
-    " coalesce(k.provenance_code, ''), coalesce(k.endpoint_name, ''),"                          \
+    " coalesce(e.provenance_code, ''), coalesce(e.endpoint_name, ''),"                          \
     " coalesce(k.provider_id, ''), coalesce(p.expr_proto_hash, ''), p.schedule_instance_id,"    \
     " b.plan_id, b.slice_id, b.task_id, b.run_id, b.id, coalesce(o.aggregate_type, ''),"        \
     " coalesce(o.aggregate_id, '')"

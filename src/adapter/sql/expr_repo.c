@@ -1,5 +1,6 @@
 /* Expressions, and records that are read again by another mapping. */
 #include "adapter/sql/record_event_cells.h"
+#include "adapter/sql/record_names.h"
 #include "adapter/sql/session.h"
 #include "port/store_expr.h"
 
@@ -8,10 +9,11 @@ static const char ADD[] =
     " snapshot, created_at) VALUES (:expr_hash, :source, :endpoint, :query, :mapping, :snapshot,"
     " :created) ON CONFLICT DO NOTHING";
 
+/* With a number, so that records can move to it. */
 static bool expr_add(struct store *store, const struct expr *expr, struct error *err)
 {
     struct statement *st = statement_of(store, ADD);
-    int64_t added;
+    int64_t added, id;
 
     bind_text(st, ":expr_hash", expr->expr_hash);
     bind_text(st, ":source", expr->source);
@@ -20,7 +22,7 @@ static bool expr_add(struct store *store, const struct expr *expr, struct error 
     bind_text(st, ":mapping", expr->mapping_hash);
     bind_text(st, ":snapshot", expr->snapshot);
     bind_instant(st, ":created", expr->created_us);
-    return statement_run(st, &added, err) ||
+    return (statement_run(st, &added, err) && record_expr_make(store, expr->expr_hash, &id, err)) ||
            error_wrap(err, "add expression %.*s", STR_ARG(expr->expr_hash));
 }
 
@@ -50,11 +52,14 @@ static bool expr_get(struct store *store, struct arena *arena, struct str expr_h
 /* ---- records ---- */
 
 static const char RECORDS[] =
-    "SELECT id, provider_id, updated_at, provider_version, version, content_hash, observed_at,"
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, payload"
-    " FROM ing_record JOIN ing_record_content ON record_id = id"
-    " WHERE provenance_code = :source AND endpoint_name = :endpoint AND expr_hash = :expr_hash"
-    "   AND id > :after AND NOT deleted ORDER BY id LIMIT :limit";
+    "SELECT r.id, r.provider_id, r.updated_at, r.provider_version, r.version, r.content_hash,"
+    " r.observed_at, p.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id,"
+    " r.batch_id, c.payload"
+    " FROM ing_record_state AS r JOIN ing_record_content AS c ON c.record_id = r.id"
+    " LEFT JOIN ing_task_run_batch AS b ON b.id = r.batch_id"
+    " LEFT JOIN ing_plan AS p ON p.id = b.plan_id"
+    " WHERE r.endpoint_id = " ENDPOINT_ID(":source", ":endpoint") " AND r.expr_id = " EXPR_ID(
+        ":expr_hash") " AND r.id > :after AND NOT r.deleted ORDER BY r.id LIMIT :limit";
 
 static bool expr_records(struct store *store, struct arena *arena, const struct expr_page *page,
                          struct stored_record_list *list, struct error *err)
@@ -75,7 +80,7 @@ static bool expr_records(struct store *store, struct arena *arena, const struct 
         record->updated_us = rows_i64(&st->rows);
         record->provider_version = rows_text(&st->rows, arena);
         record->version = rows_i64(&st->rows);
-        record->content_hash = rows_text(&st->rows, arena);
+        record->content_hash = rows_hash(&st->rows, arena);
         record->observed_us = rows_i64(&st->rows);
         record->lineage = rows_lineage(&st->rows);
         record->payload = rows_text(&st->rows, arena);
@@ -89,18 +94,18 @@ static bool expr_records(struct store *store, struct arena *arena, const struct 
 /* One statement for all, in the order of ids, as every writer of records: two never wait for each
  * other in a circle. */
 static const char REREAD[] =
-    "UPDATE ing_record AS t SET updated_at = @updated, provider_version = @provider_version,"
+    "UPDATE ing_record_state AS t SET updated_at = @updated, provider_version = @provider_version,"
     " version = @version, deleted = @deleted, content_hash = @content_hash,"
-    " expr_hash = :new_hash"
-    " {each ing_record} AND t.version = @was AND t.expr_hash = :old_hash";
+    " expr_id = :new"
+    " {each ing_record_state} AND t.version = @was AND t.expr_id = " EXPR_ID(":old_hash");
 
-static bool send_records(struct store *store, const struct expr_write *write, size_t from,
-                         size_t count, struct error *err)
+static bool send_records(struct store *store, const struct expr_write *write, int64_t new_id,
+                         size_t from, size_t count, struct error *err)
 {
     const struct statement_send send = { .expected = (int64_t)count };
     struct statement *st = statement_of(store, REREAD);
 
-    bind_text(st, ":new_hash", write->new_hash);
+    bind_i64(st, ":new", new_id);
     bind_text(st, ":old_hash", write->old_hash);
     for (size_t i = from; i < from + count; i++) {
         const struct record_write *record = &write->readings[i].change.record;
@@ -109,7 +114,7 @@ static bool send_records(struct store *store, const struct expr_write *write, si
         cell_text(st, "@provider_version", record->provider_version);
         cell_i64(st, "@version", record->version);
         cell_bool(st, "@deleted", record->is_deleted);
-        cell_text(st, "@content_hash", record->content_hash);
+        cell_hash(st, "@content_hash", record->content_hash);
         cell_i64(st, "@id", record->id);
         cell_i64(st, "@was", write->readings[i].was);
     }
@@ -147,12 +152,13 @@ static bool send_fields(struct store *store, const struct expr_write *write, siz
     return statement_send(st, &send, err);
 }
 
-static bool send_all(struct store *store, const struct expr_write *write, struct error *err)
+static bool send_all(struct store *store, const struct expr_write *write, int64_t new_id,
+                     struct error *err)
 {
     for (size_t i = 0, n; i < write->count; i += n) {
         n = write->count - i < RECORD_CHUNK_MAX ? write->count - i : RECORD_CHUNK_MAX;
-        if (!send_records(store, write, i, n, err) || !send_fields(store, write, i, n, err) ||
-            !send_events(store, write, i, n, err))
+        if (!send_records(store, write, new_id, i, n, err) ||
+            !send_fields(store, write, i, n, err) || !send_events(store, write, i, n, err))
             return false;
     }
     return true;
@@ -162,9 +168,13 @@ static bool expr_write(struct store *store, const struct expr_write *write, bool
                        struct error *err)
 {
     struct error ignored;
-    const bool sent = send_all(store, write, err);
-    const bool settled = statements_settle(store, written, sent ? err : &ignored);
+    int64_t new_id;
+    bool sent, settled;
 
+    if (!record_expr_make(store, write->new_hash, &new_id, err))
+        return false;
+    sent = send_all(store, write, new_id, err);
+    settled = statements_settle(store, written, sent ? err : &ignored);
     return (sent && settled) || error_wrap(err, "write %zu records", write->count);
 }
 

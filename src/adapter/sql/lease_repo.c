@@ -205,7 +205,7 @@ static bool lease_finish(struct store *store, const struct task_end *end, bool *
 static const char RELEASE[] =
     "UPDATE ing_task SET status_code = 'QUEUED', last_error = :reason,"
     " scheduled_at = CASE WHEN cancel_reason IS NULL THEN :scheduled ELSE :now END,"
-    " lease_owner = NULL, leased_until = NULL, updated_at = :now" HELD;
+    " lease_owner = NULL, leased_until = NULL, crash_count = 0, updated_at = :now" HELD;
 
 static bool lease_release(struct store *store, const struct lease_release *release, bool *held,
                           struct error *err)
@@ -218,9 +218,12 @@ static bool lease_release(struct store *store, const struct lease_release *relea
     return run_held(st, release->lease, held, err);
 }
 
+/* A worker that has stored a batch under the lease has come further than those before it. */
 static const char RECLAIM[] =
     "UPDATE ing_task SET status_code = 'QUEUED', lease_owner = NULL, leased_until = NULL,"
-    " updated_at = :now"
+    " crash_count = CASE WHEN EXISTS (SELECT 1 FROM ing_task_run AS r JOIN ing_task_run_batch AS b"
+    "   ON b.run_id = r.id WHERE r.task_id = ing_task.id AND r.lease_epoch = ing_task.lease_epoch)"
+    "   THEN 0 ELSE crash_count + 1 END, updated_at = :now"
     " WHERE id IN (SELECT id FROM ing_task WHERE status_code IN ('DISPATCHED', 'EXECUTING')"
     "                 AND leased_until <= :now ORDER BY leased_until LIMIT :limit{lock-free})";
 

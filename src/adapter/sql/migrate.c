@@ -149,3 +149,15 @@ bool sql_lanes(struct store *store, int64_t *lanes, struct error *err)
     return rows_only_i64(&statement_of(store, LANES)->rows, lanes, err) ||
            error_wrap(err, "read the number of lanes");
 }
+
+static const char PLACE[] = "{database-place}";
+
+bool sql_place(struct store *store, struct arena *arena, struct str *place, struct error *err)
+{
+    struct rows *rows = &statement_of(store, PLACE)->rows;
+
+    *place = (struct str){ 0 };
+    if (rows_next(rows))
+        *place = rows_text(rows, arena);
+    return rows_finish(rows, err) || error_wrap(err, "ask which database it is");
+}

@@ -11,5 +11,6 @@
 bool sql_migrate(struct store *store, int64_t now_us, int64_t *taken, struct error *err);
 bool sql_schema(struct store *store, struct store_schema *schema, struct error *err);
 bool sql_lanes(struct store *store, int64_t *lanes, struct error *err);
+bool sql_place(struct store *store, struct arena *arena, struct str *place, struct error *err);
 
 #endif

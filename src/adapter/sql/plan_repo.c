@@ -1,6 +1,7 @@
 /* Plans and their slices: store_plan_ops. */
 #include <inttypes.h>
 
+#include "adapter/sql/orphans.h"
 #include "adapter/sql/session.h"
 #include "port/store_plan.h"
 
@@ -168,7 +169,9 @@ static const char CANCEL_SLICES[] =
     "   AND NOT EXISTS (SELECT 1 FROM ing_task t WHERE t.slice_id = ing_plan_slice.id"
     "                                              AND t.status_code <> 'CANCELLED')";
 
-/* `st` is one of the three statements above. */
+static const char CANCEL_RUNS[] = ORPHANS_END("t.plan_id = :plan");
+
+/* `st` is one of the statements above. */
 static bool run_cancel(struct statement *st, int64_t id, int64_t now_us, int64_t *changes,
                        struct error *err)
 {
@@ -187,6 +190,7 @@ static bool plan_cancel(struct store *store, int64_t id, int64_t now_us, int64_t
     if (changes != 1)
         return error_set(err, ERROR_REQUEST, "store.value", "there is no plan %" PRId64, id);
     return run_cancel(statement_of(store, CANCEL_TASKS), id, now_us, cancelled, err) &&
+           run_cancel(statement_of(store, CANCEL_RUNS), id, now_us, &changes, err) &&
            run_cancel(statement_of(store, CANCEL_SLICES), id, now_us, &changes, err);
 }
 

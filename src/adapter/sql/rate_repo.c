@@ -190,6 +190,19 @@ static bool slot_return(struct store *store, int64_t id, struct error *err)
     return statement_run(st, NULL, err) || error_wrap(err, "return a slot");
 }
 
+/* Without its owner, whose end would free it. */
+static const char KEEP_SLOT[] =
+    "UPDATE ing_rate_permit SET owner = '', expires_at = :until WHERE id = :id";
+
+static bool slot_keep(struct store *store, int64_t id, int64_t until_us, struct error *err)
+{
+    struct statement *st = statement_of(store, KEEP_SLOT);
+
+    bind_i64(st, ":id", id);
+    bind_instant(st, ":until", until_us);
+    return statement_run(st, NULL, err) || error_wrap(err, "keep a slot");
+}
+
 const struct store_rate_ops SQL_RATE = {
     .clock = rate_clock,
     .load = rate_load,
@@ -199,4 +212,5 @@ const struct store_rate_ops SQL_RATE = {
     .quota_add = quota_add,
     .slot_take = slot_take,
     .slot_return = slot_return,
+    .slot_keep = slot_keep,
 };

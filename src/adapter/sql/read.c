@@ -33,6 +33,7 @@ void read_task(struct rows *rows, struct arena *arena, struct task *task)
     task->ids = rows_id_range(rows);
     task->is_cancelled = rows_bool(rows);
     task->cancel_reason = rows_text(rows, arena);
+    task->crashes = rows_i64(rows);
 }
 
 bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list, struct error *err)

@@ -14,7 +14,7 @@
     " window_from, window_to, covered_from, covered_to, params, expr_hash, idempotent_key,"      \
     " status_code, priority, scheduled_at, lease_owner, leased_until, lease_count, lease_epoch," \
     " attempt_count, last_error, created_at, reset_at IS NOT NULL, ids_from, ids_to,"            \
-    " cancel_reason IS NOT NULL, cancel_reason"
+    " cancel_reason IS NOT NULL, cancel_reason, crash_count"
 void read_task(struct rows *rows, struct arena *arena, struct task *task);
 /* Runs and ends the statement. */
 bool read_tasks(struct rows *rows, struct arena *arena, struct task_list *list,

@@ -1,10 +1,12 @@
 /* Records and their changes, as people and exports read them. */
+#include "adapter/sql/key_digest.h"
+#include "adapter/sql/record_names.h"
 #include "adapter/sql/session.h"
 #include "port/store_record_read.h"
 
-#define PLAIN_COLUMNS                                                                 \
-    "id, endpoint_name, provider_id, updated_at, provider_version, version, deleted," \
-    " expr_hash, observed_at, created_at"
+#define PLAIN_COLUMNS                                                  \
+    "id, provider_id, updated_at, provider_version, version, deleted," \
+    " " EXPR_HASH("expr_id") " AS expr_hash, observed_at, created_at"
 
 /* When the version that a record has was stored. */
 #define CHANGED_AT                                                                         \
@@ -12,10 +14,11 @@
     "r.version)"
 
 /* Reads PLAIN_COLUMNS. */
-static void read_plain(struct rows *rows, struct arena *arena, struct record_entry *entry)
+static void read_plain(struct rows *rows, struct arena *arena, struct str endpoint,
+                       struct record_entry *entry)
 {
     entry->id = rows_i64(rows);
-    entry->endpoint = rows_text(rows, arena);
+    entry->endpoint = endpoint;
     entry->provider_id = rows_text(rows, arena);
     entry->has_updated = !rows_is_null(rows);
     entry->updated_us = rows_i64(rows);
@@ -51,17 +54,19 @@ static bool page_begin(struct store *store, bool *owns_transaction, struct error
 /* ---- walks ---- */
 
 /* Conditions that cost nothing where they are not asked for: OR is evaluated from the left. */
-#define WALK(condition)                                                               \
-    "SELECT " PLAIN_COLUMNS ","                                                       \
-    " CASE WHEN :with_changed THEN " CHANGED_AT " END AS changed_at,"                 \
-    " {bytes}(payload) AS bytes, CASE WHEN :with_payload THEN payload END AS payload" \
-    " FROM ing_record AS r JOIN ing_record_content ON record_id = r.id"               \
-    " WHERE provenance_code = :source"                                                \
-    " AND endpoint_name = :endpoint AND id > :after_id AND record_id > :after_id"     \
-    " AND " condition " AND version >= :version_from AND version <= :version_to"      \
-    " AND (NOT :by_change OR (coalesce(" CHANGED_AT ", :never) >= :changed_from"      \
-    "  AND coalesce(" CHANGED_AT ", :never) < :changed_to))"                          \
-    " ORDER BY id LIMIT :limit"
+#define WALK(condition)                                                                    \
+    "SELECT " PLAIN_COLUMNS ","                                                            \
+    " CASE WHEN :with_changed THEN " CHANGED_AT " END AS changed_at,"                      \
+    " {bytes}(payload) AS bytes, CASE WHEN :with_payload THEN payload END AS payload"      \
+    " FROM ing_record_state AS r JOIN ing_record_content ON record_id = r.id"              \
+    " WHERE endpoint_id = " ENDPOINT_ID(                                                   \
+        ":source", ":endpoint") " AND id > :after_id AND record_id > :after_id"            \
+                                " AND " condition                                          \
+                                " AND version >= :version_from AND version <= :version_to" \
+                                " AND (NOT :by_change OR (coalesce(" CHANGED_AT            \
+                                ", :never) >= :changed_from"                               \
+                                "  AND coalesce(" CHANGED_AT ", :never) < :changed_to))"   \
+                                " ORDER BY id LIMIT :limit"
 
 static const char LIVE[] = WALK("NOT deleted");
 static const char DELETED[] = WALK("deleted");
@@ -75,9 +80,11 @@ static const char ALL[] = "SELECT * FROM (" WALK(
  * not need: an export of millions is a third faster by it. */
 static const char PLAIN[] =
     "SELECT id, provider_id, updated_at, provider_version, version, created_at, payload"
-    " FROM ing_record AS r JOIN ing_record_content ON record_id = r.id"
-    " WHERE provenance_code = :source AND endpoint_name = :endpoint AND id > :after_id"
-    " AND record_id > :after_id AND NOT deleted ORDER BY id LIMIT :limit";
+    " FROM ing_record_state AS r JOIN ing_record_content ON record_id = r.id"
+    " WHERE endpoint_id = " ENDPOINT_ID(
+        ":source",
+        ":endpoint") " AND id > :after_id"
+                     " AND record_id > :after_id AND NOT deleted ORDER BY id LIMIT :limit";
 
 static bool is_plain(const struct record_walk *walk)
 {
@@ -162,7 +169,7 @@ static bool read_endpoint(struct statement *st, struct arena *arena, const struc
         if (is_plain(walk))
             read_plainest(&st->rows, arena, endpoint, entry);
         else {
-            read_plain(&st->rows, arena, entry);
+            read_plain(&st->rows, arena, endpoint, entry);
             entry->changed_us = rows_i64(&st->rows);
             entry->bytes = rows_i64(&st->rows);
         }
@@ -178,11 +185,8 @@ static bool read_endpoint(struct statement *st, struct arena *arena, const struc
 }
 
 /* One endpoint at a time: SQLite seeks by equal columns and one range, not by a pair of columns. */
-static const char NEXT_ENDPOINT[] =
-    "SELECT min(name) FROM (SELECT min(endpoint_name) AS name FROM ing_record"
-    " WHERE provenance_code = :source AND endpoint_name > :after AND NOT deleted"
-    " UNION ALL SELECT min(endpoint_name) FROM ing_record"
-    " WHERE provenance_code = :source AND endpoint_name > :after AND deleted) AS halves";
+static const char NEXT_ENDPOINT[] = "SELECT min(endpoint_name) FROM ing_record_endpoint"
+                                    " WHERE provenance_code = :source AND endpoint_name > :after";
 
 /* '' after the last. */
 static bool next_endpoint(struct store *store, struct arena *arena, const struct record_walk *walk,
@@ -234,8 +238,10 @@ static bool record_walk(struct store *store, struct arena *arena, const struct r
 }
 
 static const char ENDPOINTS[] =
-    "SELECT id, endpoint_name FROM ing_record"
-    " WHERE provider_id = :provider_id AND provenance_code = :source ORDER BY endpoint_name";
+    "SELECT r.id, e.endpoint_name FROM ing_record_state AS r"
+    " JOIN ing_record_endpoint AS e ON e.id = r.endpoint_id"
+    " WHERE r.provider_id = :provider_id AND e.provenance_code = :source"
+    " ORDER BY e.endpoint_name";
 
 static bool record_endpoints(struct store *store, struct arena *arena, struct str source,
                              struct str provider_id, struct record_entry_list *list,
@@ -257,10 +263,11 @@ static bool record_endpoints(struct store *store, struct arena *arena, struct st
 /* ---- changes ---- */
 
 static const char CHANGES[] =
-    "SELECT o.id, r.endpoint_name, r.provider_id, o.version, o.occurred_at"
-    " FROM ing_outbox AS o JOIN ing_record AS r ON r.id = o.record_id"
-    " WHERE o.id > :after AND o.id <= :upto AND r.provenance_code = :source"
-    " AND (:endpoint = '' OR r.endpoint_name = :endpoint) ORDER BY o.id LIMIT :limit";
+    "SELECT o.id, e.endpoint_name, r.provider_id, o.version, o.occurred_at"
+    " FROM ing_outbox AS o JOIN ing_record_state AS r ON r.id = o.record_id"
+    " JOIN ing_record_endpoint AS e ON e.id = r.endpoint_id"
+    " WHERE o.id > :after AND o.id <= :upto AND e.provenance_code = :source"
+    " AND (:endpoint = '' OR e.endpoint_name = :endpoint) ORDER BY o.id LIMIT :limit";
 
 static bool read_changes(struct store *store, struct arena *arena,
                          const struct record_change_walk *walk, struct record_changed_list *list,
@@ -299,8 +306,8 @@ static bool record_changes(struct store *store, struct arena *arena,
 static const char AS_OF[] =
     "SELECT @place, " PLAIN_COLUMNS
     ", (SELECT payload FROM ing_record_content WHERE record_id = t.id)"
-    " FROM {find ing_record: provenance_code = :source"
-    " AND endpoint_name = @endpoint AND provider_id = @wanted AND version = @as_of}";
+    " FROM {find ing_record_state: endpoint_id = " ENDPOINT_ID(
+        ":source", "@endpoint") " AND provider_id = @wanted AND version = @as_of}";
 
 static bool record_as_of(struct store *store, struct arena *arena, struct str source,
                          const struct record_changed_list *changes, struct record_entry *entries,
@@ -321,7 +328,7 @@ static bool record_as_of(struct store *store, struct arena *arena, struct str so
         const size_t place = (size_t)rows_i64(&st->rows) - 1;
         struct record_entry *entry = &entries[place];
 
-        read_plain(&st->rows, arena, entry);
+        read_plain(&st->rows, arena, changes->items[place].endpoint, entry);
         entry->payload = rows_text(&st->rows, arena);
         entry->bytes = (int64_t)entry->payload.len;
         entry->changed_us = changes->items[place].changed_us;
@@ -331,18 +338,16 @@ static bool record_as_of(struct store *store, struct arena *arena, struct str so
 
 /* ---- how many ---- */
 
-#define COUNTS(condition)                                                                \
-    "SELECT provenance_code, endpoint_name, CAST(sum(live) AS bigint),"                  \
-    " CAST(sum(gone) AS bigint) FROM ("                                                  \
-    "SELECT provenance_code, endpoint_name, count(*) AS live, 0 AS gone FROM ing_record" \
-    " WHERE NOT deleted" condition " GROUP BY provenance_code, endpoint_name"            \
-    " UNION ALL"                                                                         \
-    " SELECT provenance_code, endpoint_name, 0, count(*) FROM ing_record"                \
-    " WHERE deleted" condition " GROUP BY provenance_code, endpoint_name) AS halves"     \
-    " GROUP BY provenance_code, endpoint_name ORDER BY provenance_code, endpoint_name"
+/* Each half by its own index. */
+#define COUNTS(condition)                                                                    \
+    "SELECT e.provenance_code, e.endpoint_name,"                                             \
+    " (SELECT count(*) FROM ing_record_state AS r"                                           \
+    "   WHERE r.endpoint_id = e.id AND NOT r.deleted),"                                      \
+    " (SELECT count(*) FROM ing_record_state AS r WHERE r.endpoint_id = e.id AND r.deleted)" \
+    " FROM ing_record_endpoint AS e" condition " ORDER BY e.provenance_code, e.endpoint_name"
 
 static const char COUNT_ALL[] = COUNTS("");
-static const char COUNT_OF[] = COUNTS(" AND provenance_code = :source");
+static const char COUNT_OF[] = COUNTS(" WHERE e.provenance_code = :source");
 
 static bool record_counts(struct store *store, struct arena *arena, struct str source,
                           struct record_count_list *list, struct error *err)
@@ -363,8 +368,9 @@ static bool record_counts(struct store *store, struct arena *arena, struct str s
 }
 
 static const char COUNT_TO[] =
-    "SELECT count(*) FROM (SELECT 1 FROM ing_record WHERE provenance_code = :source"
-    " AND NOT deleted LIMIT :limit) AS first_ones";
+    "SELECT count(*) FROM (SELECT 1 FROM ing_record_endpoint AS e"
+    " JOIN ing_record_state AS r ON r.endpoint_id = e.id"
+    " WHERE e.provenance_code = :source AND NOT r.deleted LIMIT :limit) AS first_ones";
 
 static bool record_count_to(struct store *store, struct str source, int64_t limit, int64_t *count,
                             struct error *err)
@@ -407,34 +413,51 @@ static bool record_identity(struct store *store, struct arena *arena, struct str
 
 /* ---- ids and versions ---- */
 
-static const char SEEN[] =
-    "SELECT provider_id, version, deleted FROM ing_record WHERE provider_id > :after"
-    " AND endpoint_name = :endpoint AND provenance_code = :source ORDER BY provider_id"
-    " LIMIT :limit";
+#define STATES                                                 \
+    "(SELECT r.provider_id, r.version, r.deleted, " KEY_STATE( \
+        "CAST(:type AS text)", "r.provider_id", "r.version",   \
+        "r.deleted") " AS state FROM ing_record_state AS r"    \
+                     " WHERE r.endpoint_id = " ENDPOINT_ID(":source", ":endpoint") ") AS u"
 
-static bool record_seen(struct store *store, struct arena *arena,
-                        const struct record_seen_page *page, struct record_seen_list *list,
-                        struct error *err)
+static const char DIGEST[] =
+    KEY_DIGESTS "(SELECT CAST(:type AS text) AS type, {key-hash} AS h FROM " STATES
+                " {once}) AS k" KEY_DIGESTS_BY;
+static const char PICK[] =
+    "SELECT u.provider_id, u.version, u.deleted FROM " STATES " WHERE " KEY_IS_PICKED;
+
+static void bind_type(struct statement *st, const struct record_type *type)
 {
-    struct statement *st = statement_of(store, SEEN);
-    struct record_seen *seen;
+    bind_text(st, ":source", type->source);
+    bind_text(st, ":endpoint", type->endpoint);
+    bind_text(st, ":type", type->aggregate_type);
+}
 
-    *list = (struct record_seen_list){ 0 };
-    bind_text(st, ":after", page->after);
-    bind_text(st, ":endpoint", page->endpoint);
-    bind_text(st, ":source", page->source);
-    bind_i64(st, ":limit", page->limit);
-    while ((seen = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
-        seen->provider_id = rows_text(&st->rows, arena);
-        seen->version = rows_i64(&st->rows);
-        seen->is_deleted = rows_bool(&st->rows);
-    }
-    return rows_finish(&st->rows, err) ||
-           error_wrap(err, "list the ids of %.*s", STR_ARG(page->source));
+static bool record_digest(struct store *store, struct arena *arena, const struct record_type *type,
+                          const struct key_buckets *buckets, struct key_digest_list *list,
+                          struct error *err)
+{
+    struct statement *st = statement_of(store, DIGEST);
+
+    bind_type(st, type);
+    bind_buckets(st, buckets);
+    return key_digests_read(st, arena, list, err) ||
+           error_wrap(err, "digest of the records of %.*s", STR_ARG(type->source));
+}
+
+static bool record_pick(struct store *store, struct arena *arena, const struct record_type *type,
+                        const struct key_pick *pick, struct sink_seen_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, PICK);
+
+    bind_type(st, type);
+    bind_pick(st, pick);
+    return key_states_read(st, arena, type->aggregate_type, list, err) ||
+           error_wrap(err, "ids of %.*s", STR_ARG(type->source));
 }
 
 const struct store_record_read_ops SQL_RECORD_READ = {
-    .seen = record_seen,
+    .digest = record_digest,
+    .pick = record_pick,
     .walk = record_walk,
     .endpoints = record_endpoints,
     .changes = record_changes,

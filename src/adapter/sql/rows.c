@@ -2,6 +2,9 @@
 #include "adapter/sql/rows.h"
 
 #include <assert.h>
+#include <string.h>
+
+#include "data/hash.h"
 
 /* A reader with fewer or more columns than the SELECT would misread them all. */
 static bool is_read_whole(const struct rows *rows)
@@ -83,6 +86,23 @@ struct str rows_text(struct rows *rows, struct arena *arena)
     if (copy.data == NULL)
         rows->full = arena;
     return copy;
+}
+
+struct str rows_hash(struct rows *rows, struct arena *arena)
+{
+    const struct str bytes = rows_view(rows);
+    struct hash_sum sum;
+    char *hex;
+
+    if (bytes.len != HASH_BYTES)
+        return STR("");
+    if ((hex = arena_alloc(arena, HASH_HEX_MAX)) == NULL) {
+        rows->full = arena;
+        return STR("");
+    }
+    memcpy(sum.bytes, bytes.data, HASH_BYTES);
+    hash_hex(&sum, hex);
+    return (struct str){ hex, HASH_HEX_MAX - 1 };
 }
 
 int rows_code(struct rows *rows, const struct code_table *table)

@@ -72,7 +72,9 @@ int64_t rows_i64(struct rows *rows); /* numbers, truth values, instants; NULL re
 bool rows_bool(struct rows *rows);
 double rows_real(struct rows *rows);
 struct str rows_text(struct rows *rows, struct arena *arena); /* text, bytes, JSON, UUIDs */
-struct str rows_view(struct rows *rows); /* not copied: valid until the next column is read */
+struct str rows_hash(struct rows *rows,
+                     struct arena *arena); /* of cell_hash(): its digits, or '' */
+struct str rows_view(struct rows *rows);   /* not copied: valid until the next column is read */
 int rows_code(struct rows *rows, const struct code_table *table);
 /* As rows_code(), for a column that may be NULL: then *is_set is false. */
 int rows_code_opt(struct rows *rows, const struct code_table *table, bool *is_set);

@@ -127,6 +127,38 @@ static bool run_list(struct store *store, struct arena *arena, int64_t task_id,
            error_wrap(err, "list runs of task %" PRId64, task_id);
 }
 
+static const char STARTED[] =
+    "SELECT " RUN_COLUMNS " FROM ing_task_run AS run"
+    " WHERE provenance_code = :source AND operation_code = :operation"
+    "   AND started_at >= :from AND started_at < :to ORDER BY started_at DESC LIMIT :limit";
+
+static bool run_started(struct store *store, struct arena *arena, const struct run_period *period,
+                        struct run_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, STARTED);
+
+    bind_text(st, ":source", period->source);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)period->operation);
+    bind_instant(st, ":from", period->from_us);
+    bind_instant(st, ":to", period->to_us);
+    bind_i64(st, ":limit", period->limit);
+    return read_runs(&st->rows, arena, list, err) || error_wrap(err, "list runs of a period");
+}
+
+static const char GET[] = "SELECT " RUN_COLUMNS " FROM ing_task_run AS run WHERE id = :id";
+
+static bool run_get(struct store *store, struct arena *arena, int64_t id, struct run *run,
+                    bool *found, struct error *err)
+{
+    struct statement *st = statement_of(store, GET);
+
+    bind_i64(st, ":id", id);
+    *found = rows_next(&st->rows);
+    if (*found)
+        read_run(&st->rows, arena, run);
+    return rows_finish(&st->rows, err) || error_wrap(err, "read run %" PRId64, id);
+}
+
 static const char RECENT[] =
     "SELECT " RUN_COLUMNS
     " FROM ing_task_run AS run WHERE provenance_code = :source AND operation_code = :operation"
@@ -194,9 +226,11 @@ static bool read_batches(struct rows *rows, struct arena *arena, struct batch_li
 static const char BATCH_ADD[] =
     "INSERT INTO ing_task_run_batch (run_id, task_id, slice_id, plan_id, batch_no, page_no,"
     " page_size, before_token, after_token, expr_hash, idempotent_key, status_code,"
-    " request_digest, response_digest, stats, has_next, created_at)"
+    " request_digest, response_digest, stats, has_next, created_at, body_hash, request_input,"
+    " items)"
     " VALUES (:run, :task, :slice, :plan, :number, :page_no, :page_size, :before, :after,"
-    " :expr_hash, :idempotent_key, :status, :request, :response, :stats, :has_next, :created)"
+    " :expr_hash, :idempotent_key, :status, :request, :response, :stats, :has_next, :created,"
+    " :body_hash, :input, :items)"
     " ON CONFLICT DO NOTHING RETURNING id";
 
 static const char BATCH_OLD[] =
@@ -217,6 +251,13 @@ static bool find_old(struct store *store, struct arena *arena, const struct batc
     if (rows_next(&st->rows))
         read_batch(&st->rows, arena, old);
     return rows_finish(&st->rows, err);
+}
+
+static void bind_evidence(struct statement *st, const struct batch_evidence *evidence)
+{
+    bind_text_opt(st, ":body_hash", evidence->body_hash.len > 0, evidence->body_hash);
+    bind_text_opt(st, ":input", evidence->request_input.len > 0, evidence->request_input);
+    bind_bytes_opt(st, ":items", evidence->items.len > 0, evidence->items);
 }
 
 static bool batch_add(struct store *store, struct arena *arena, const struct batch *batch,
@@ -241,6 +282,7 @@ static bool batch_add(struct store *store, struct arena *arena, const struct bat
     bind_json(st, ":stats", batch->stats);
     bind_bool(st, ":has_next", batch->has_next);
     bind_instant(st, ":created", batch->created_us);
+    bind_evidence(st, &batch->evidence);
     added->is_new = rows_next(&st->rows);
     if (added->is_new)
         added->id = rows_i64(&st->rows);
@@ -285,6 +327,56 @@ static bool batch_list(struct store *store, struct arena *arena, int64_t run_id,
     bind_i64(st, ":limit", page.limit);
     return read_batches(&st->rows, arena, list, err) ||
            error_wrap(err, "list batches of run %" PRId64, run_id);
+}
+
+static const char BATCH_GET[] = "SELECT " BATCH_COLUMNS " FROM ing_task_run_batch"
+                                " WHERE run_id = :run AND batch_no = :number";
+
+static bool batch_get(struct store *store, struct arena *arena, int64_t run_id, int64_t number,
+                      struct batch *batch, bool *found, struct error *err)
+{
+    struct statement *st = statement_of(store, BATCH_GET);
+
+    bind_i64(st, ":run", run_id);
+    bind_i64(st, ":number", number);
+    *found = rows_next(&st->rows);
+    if (*found)
+        read_batch(&st->rows, arena, batch);
+    return rows_finish(&st->rows, err) ||
+           error_wrap(err, "read batch %" PRId64 " of run %" PRId64, number, run_id);
+}
+
+static const char BATCH_FAILED_LAST[] = "SELECT " BATCH_COLUMNS " FROM ing_task_run_batch"
+                                        " WHERE run_id = :run AND status_code = 'FAILED'"
+                                        " ORDER BY batch_no DESC LIMIT :limit";
+
+static bool batch_failed(struct store *store, struct arena *arena, int64_t run_id, int64_t limit,
+                         struct batch_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, BATCH_FAILED_LAST);
+
+    bind_i64(st, ":run", run_id);
+    bind_i64(st, ":limit", limit);
+    return read_batches(&st->rows, arena, list, err) ||
+           error_wrap(err, "list failed batches of run %" PRId64, run_id);
+}
+
+static const char BATCH_EVIDENCE[] =
+    "SELECT request_input, items, body_hash FROM ing_task_run_batch WHERE id = :id";
+
+static bool batch_evidence(struct store *store, struct arena *arena, int64_t batch_id,
+                           struct batch_evidence *evidence, struct error *err)
+{
+    struct statement *st = statement_of(store, BATCH_EVIDENCE);
+
+    *evidence = (struct batch_evidence){ 0 };
+    bind_i64(st, ":id", batch_id);
+    if (rows_next(&st->rows)) {
+        evidence->request_input = rows_text(&st->rows, arena);
+        evidence->items = rows_text(&st->rows, arena);
+        evidence->body_hash = rows_text(&st->rows, arena);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "evidence of batch %" PRId64, batch_id);
 }
 
 /* ---- ids that phase one listed ---- */
@@ -352,10 +444,15 @@ const struct store_run_ops SQL_RUN = {
     .add = run_add,
     .save = run_save,
     .list = run_list,
+    .started = run_started,
+    .get = run_get,
     .recent = run_recent,
     .batch_add = batch_add,
     .batch_last = batch_last,
     .batch_list = batch_list,
+    .batch_get = batch_get,
+    .batch_failed = batch_failed,
+    .batch_evidence = batch_evidence,
     .listed_add = listed_add,
     .listed_list = listed_list,
 };

@@ -30,6 +30,7 @@ static bool session_reconnect(struct store *store, struct error *err)
 {
     struct sql_session *session = sql_session_of(store);
 
+    session->names = (struct session_names){ 0 };
     return session->driver->reconnect(session, err) || error_wrap(err, "reconnect");
 }
 
@@ -40,17 +41,29 @@ static bool session_begin(struct store *store, bool for_write, struct error *err
     return session->driver->begin(session, for_write, err) || error_wrap(err, "begin");
 }
 
+/* What a transaction added to the names of records is gone when it is. */
+static void forget_names(struct sql_session *session)
+{
+    if (session->names.is_new)
+        session->names = (struct session_names){ 0 };
+}
+
 static bool session_commit(struct store *store, struct error *err)
 {
     struct sql_session *session = sql_session_of(store);
+    const bool ok = session->driver->commit(session, err);
 
-    return session->driver->commit(session, err) || error_wrap(err, "commit");
+    if (!ok)
+        forget_names(session);
+    session->names.is_new = false;
+    return ok || error_wrap(err, "commit");
 }
 
 static void session_rollback(struct store *store)
 {
     struct sql_session *session = sql_session_of(store);
 
+    forget_names(session);
     session->driver->rollback(session);
 }
 
@@ -74,6 +87,7 @@ static const struct store_ops STORE = {
     .words = sql_words,
     .words_restore = sql_words_restore,
     .lanes = sql_lanes,
+    .place = sql_place,
 };
 
 void sql_session_init(struct sql_session *session, const struct sql_driver *driver)
@@ -98,6 +112,7 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .prune = &SQL_PRUNE,
         .subscription = &SQL_SUBSCRIPTION,
         .offset = &SQL_OFFSET,
+        .bus_offset = &SQL_BUS_OFFSET,
         .parked = &SQL_PARKED,
         .sink = &SQL_SINK,
         .lease = &SQL_LEASE,
@@ -106,6 +121,12 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .status = &SQL_STATUS,
         .view = &SQL_VIEW,
         .trace = &SQL_TRACE,
+        .token = &SQL_TOKEN,
+        .archive = &SQL_ARCHIVE,
+        .health = &SQL_HEALTH,
+        .mark = &SQL_MARK,
+        .alert = &SQL_ALERT,
+        .alert_config = &SQL_ALERT_CONFIG,
     };
     arena_init(&session->texts, TEXTS_MAX);
 }

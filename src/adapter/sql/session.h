@@ -17,6 +17,7 @@
 #include "adapter/sql/statement.h"
 #include "core/registry.h"
 #include "port/store.h"
+#include "port/store_stream.h"
 
 enum { SQL_STATEMENTS_MAX = 512 };
 
@@ -38,6 +39,9 @@ struct sql_driver {
     int64_t (*end)(struct statement *st); /* returns how many rows changed */
     bool (*send)(struct statement *st, const struct statement_send *send, struct error *err);
     bool (*settle)(struct sql_session *session, bool *as_expected, struct error *err);
+    /* NULL: the database cannot. `start` waits for what was begun, and does not run it again. */
+    bool (*begin_ahead)(struct statement *st, struct error *err);
+    void (*drop_ahead)(struct statement *st);
     void (*forget)(struct statement *st); /* the session closes */
 
     /* The row that step() has reached. */
@@ -56,7 +60,20 @@ struct sql_session {
     struct statement *statements[SQL_STATEMENTS_MAX]; /* open addressing by address of the text */
     int statement_count;
     struct error failure; /* of the statement that failed last */
-    struct arena texts;   /* SQL that is built at run time; see registry_repo.c */
+    struct stream_ahead { /* the read that was begun; see stream_repo.c */
+        struct stream_place places[OUTBOX_LANES];
+        size_t count; /* 0: none */
+        int64_t lane_max, bytes_max;
+    } ahead;
+    struct session_names { /* see record_names.h */
+        struct known_name {
+            int64_t id; /* 0: none */
+            size_t lens[2];
+            char text[256]; /* both parts */
+        } endpoint, expr;
+        bool is_new; /* added by the transaction that is open */
+    } names;
+    struct arena texts; /* SQL that is built at run time; see registry_repo.c */
     struct registry_texts {
         const char *select[REGISTRY_TABLE_COUNT];
         const char *insert[REGISTRY_TABLE_COUNT];
@@ -92,6 +109,7 @@ extern const struct store_stream_ops SQL_STREAM;
 extern const struct store_prune_ops SQL_PRUNE;
 extern const struct store_subscription_ops SQL_SUBSCRIPTION;
 extern const struct store_offset_ops SQL_OFFSET;
+extern const struct store_bus_offset_ops SQL_BUS_OFFSET;
 extern const struct store_parked_ops SQL_PARKED;
 extern const struct store_sink_ops SQL_SINK;
 extern const struct store_lease_ops SQL_LEASE;
@@ -100,5 +118,11 @@ extern const struct store_rate_ops SQL_RATE;
 extern const struct store_status_ops SQL_STATUS;
 extern const struct store_view_ops SQL_VIEW;
 extern const struct store_trace_ops SQL_TRACE;
+extern const struct store_token_ops SQL_TOKEN;
+extern const struct store_archive_ops SQL_ARCHIVE;
+extern const struct store_health_ops SQL_HEALTH;
+extern const struct store_mark_ops SQL_MARK;
+extern const struct store_alert_ops SQL_ALERT;
+extern const struct store_alert_config_ops SQL_ALERT_CONFIG;
 
 #endif

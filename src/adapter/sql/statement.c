@@ -5,9 +5,11 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adapter/sql/expand.h"
 #include "adapter/sql/session.h"
+#include "data/hash.h"
 
 static const struct rows_ops ROWS;
 
@@ -23,13 +25,17 @@ static struct statement **slot_of(struct sql_session *session, const char *sql)
     }
 }
 
-/* A process without memory for a statement cannot continue. */
+/* A process without memory for a statement cannot continue. It ends in words, and to the store it
+ * is one that was killed. */
 static void *allocate(void *old, size_t size)
 {
+    static const char WORDS[] = "patra: no memory for a statement (L1, store.memory)\n";
     void *memory = realloc(old, size);
 
-    if (memory == NULL)
-        abort();
+    if (memory == NULL) {
+        (void)!write(STDERR_FILENO, WORDS, sizeof(WORDS) - 1);
+        _exit(3);
+    }
     return memory;
 }
 
@@ -253,6 +259,12 @@ void cell_bytes(struct statement *st, const char *name, struct str value)
     cell_value(st, name, text_value(SQL_BYTES, true, value));
 }
 
+void cell_hash(struct statement *st, const char *name, struct str hex)
+{
+    assert(hex.len == 0 || hex.len == 2 * HASH_BYTES);
+    cell_value(st, name, text_value(SQL_HASH, true, hex));
+}
+
 void cell_code(struct statement *st, const char *name, const struct code_table *table, int value)
 {
     cell_text(st, name, code_of(table, value));
@@ -425,6 +437,22 @@ bool statements_settle(struct store *store, bool *as_expected, struct error *err
     struct sql_session *session = sql_session_of(store);
 
     return session->driver->settle(session, as_expected, err);
+}
+
+bool statement_begin_ahead(struct statement *st, struct error *err)
+{
+    const struct sql_driver *driver = st->session->driver;
+    int64_t ignored;
+
+    if (driver->begin_ahead != NULL && is_ready(st))
+        st->failed = !driver->begin_ahead(st, &st->session->failure);
+    return finish(st, &ignored, err);
+}
+
+void statement_drop_ahead(struct statement *st)
+{
+    if (st->session->driver->drop_ahead != NULL)
+        st->session->driver->drop_ahead(st);
 }
 
 /* ---- rows ---- */

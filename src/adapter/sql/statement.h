@@ -102,6 +102,7 @@ void cell_text(struct statement *st, const char *name, struct str value);
 void cell_json(struct statement *st, const char *name, struct str value);
 void cell_uuid(struct statement *st, const char *name, struct str value);
 void cell_bytes(struct statement *st, const char *name, struct str value);
+void cell_hash(struct statement *st, const char *name, struct str hex); /* of data/hash.h, or '' */
 void cell_code(struct statement *st, const char *name, const struct code_table *table, int value);
 void cell_id(struct statement *st, const char *name, int64_t id); /* 0 is NULL */
 void cell_window(struct statement *st, const char *from, const char *to, struct window window);
@@ -133,6 +134,12 @@ bool statement_send(struct statement *st, const struct statement_send *send,
 /* Waits for all statements that were sent. *as_expected is false when one changed an unexpected
  * number of rows; those sent after it may not have run. */
 bool statements_settle(struct store *store, bool *as_expected, struct error *err) MUST_CHECK;
+
+/* Begins it with the values that are bound and does not wait for its rows; does nothing where the
+ * database cannot do that. Outside of a transaction. The next use of the statement has these rows,
+ * whatever is bound then: who wants others drops them. Other statements may be used meanwhile. */
+bool statement_begin_ahead(struct statement *st, struct error *err) MUST_CHECK;
+void statement_drop_ahead(struct statement *st);
 
 /* For drivers. How many rows of cells there are, and one cell. */
 size_t statement_row_count(const struct statement *st);

@@ -126,7 +126,7 @@ static const char TROUBLED[] =
     "          AND t.status_code IN ('PARTIAL', 'FAILED')"
     "       UNION ALL SELECT t.*, t.partial_reason_code, t.updated_at, " IS_RESLICED
     "         FROM ing_task t WHERE t.provenance_code = :source"
-    "          AND t.partial_reason_code IN ('DEAD_END', 'OVER_BUDGET')"
+    "          AND t.partial_reason_code IN ('DEAD_END', 'OVER_BUDGET', 'CRASHED')"
     "          AND t.updated_at < :held_since) AS ended"
     " ORDER BY ended_at DESC, id DESC LIMIT :limit";
 

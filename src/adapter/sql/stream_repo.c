@@ -1,4 +1,5 @@
 /* The stream: its head, its lanes, and the positions of events. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -346,20 +347,58 @@ static void read_stream_event(struct rows *rows, struct arena *arena, struct str
     event_rows_read(rows, arena, &event->stored);
 }
 
-/* What comes after an event that does not fit is left out too, or a lane would have a gap. */
-static bool stream_read(struct store *store, struct arena *arena, const struct stream_read *read,
-                        struct stream_event_list *list, struct error *err)
+static void bind_read(struct statement *st, const struct stream_read *read)
 {
-    struct statement *st = statement_of(store, READ);
-    int64_t left = read->bytes_max;
-
-    *list = (struct stream_event_list){ 0 };
     bind_i64(st, ":many", read->lane_max);
     bind_i64(st, ":bytes", read->bytes_max);
     for (size_t i = 0; i < read->count; i++) {
         cell_i64(st, "@lane", read->places[i].lane);
         cell_i64(st, "@pos", read->places[i].pos);
     }
+}
+
+static bool is_same(const struct stream_ahead *ahead, const struct stream_read *read)
+{
+    bool same = ahead->count == read->count && ahead->lane_max == read->lane_max &&
+                ahead->bytes_max == read->bytes_max;
+
+    for (size_t i = 0; i < read->count && same; i++)
+        same = ahead->places[i].lane == read->places[i].lane &&
+               ahead->places[i].pos == read->places[i].pos;
+    return same;
+}
+
+static bool stream_read_ahead(struct store *store, const struct stream_read *read,
+                              struct error *err)
+{
+    struct stream_ahead *ahead = &sql_session_of(store)->ahead;
+    struct statement *st = statement_of(store, READ);
+
+    assert(read->count <= OUTBOX_LANES);
+    statement_drop_ahead(st);
+    *ahead = (struct stream_ahead){ .lane_max = read->lane_max, .bytes_max = read->bytes_max };
+    for (size_t i = 0; i < read->count; i++)
+        ahead->places[i] = read->places[i];
+    bind_read(st, read);
+    if (!statement_begin_ahead(st, err))
+        return error_wrap(err, "read the stream ahead");
+    ahead->count = read->count;
+    return true;
+}
+
+/* What comes after an event that does not fit is left out too, or a lane would have a gap. */
+static bool stream_read(struct store *store, struct arena *arena, const struct stream_read *read,
+                        struct stream_event_list *list, struct error *err)
+{
+    struct stream_ahead *ahead = &sql_session_of(store)->ahead;
+    struct statement *st = statement_of(store, READ);
+    int64_t left = read->bytes_max;
+
+    *list = (struct stream_event_list){ 0 };
+    if (!is_same(ahead, read))
+        statement_drop_ahead(st);
+    ahead->count = 0;
+    bind_read(st, read);
     while (rows_next(&st->rows)) {
         struct stream_event *event;
 
@@ -428,6 +467,7 @@ const struct store_stream_ops SQL_STREAM = {
     .since = stream_since,
     .place_of = stream_place_of,
     .ends = stream_ends,
+    .read_ahead = stream_read_ahead,
     .read = stream_read,
     .status = stream_status,
 };

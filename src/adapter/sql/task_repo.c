@@ -1,6 +1,7 @@
 /* Tasks, and which time they cover. */
 #include <inttypes.h>
 
+#include "adapter/sql/orphans.h"
 #include "adapter/sql/read.h"
 #include "adapter/sql/session.h"
 #include "port/store_task.h"
@@ -155,6 +156,17 @@ static const char CANCEL[] =
     " status_code = CASE status_code WHEN 'QUEUED' THEN 'CANCELLED' ELSE status_code END"
     " WHERE id = :id AND status_code IN ('QUEUED', 'DISPATCHED', 'EXECUTING')";
 
+static const char CANCEL_RUNS[] = ORPHANS_END("t.id = :id");
+
+static bool end_orphans(struct store *store, const struct task_cancel *cancel, struct error *err)
+{
+    struct statement *st = statement_of(store, CANCEL_RUNS);
+
+    bind_i64(st, ":id", cancel->id);
+    bind_instant(st, ":now", cancel->now_us);
+    return statement_run(st, NULL, err);
+}
+
 static bool task_cancel(struct store *store, const struct task_cancel *cancel, bool *changed,
                         struct error *err)
 {
@@ -163,7 +175,7 @@ static bool task_cancel(struct store *store, const struct task_cancel *cancel, b
     bind_i64(st, ":id", cancel->id);
     bind_text(st, ":reason", cancel->reason);
     bind_instant(st, ":now", cancel->now_us);
-    return statement_changed(st, changed, err) ||
+    return (statement_changed(st, changed, err) && end_orphans(store, cancel, err)) ||
            error_wrap(err, "cancel task %" PRId64, cancel->id);
 }
 
@@ -282,17 +294,36 @@ static const char COVERAGE_TASKS[] =
     " AND window_to > :from AND window_to IS NOT NULL AND window_from < :to"
     " ORDER BY id DESC LIMIT :limit";
 
-static bool coverage_tasks(struct store *store, struct arena *arena,
-                           const struct window_query *query, struct task_list *list,
-                           struct error *err)
-{
-    struct statement *st = statement_of(store, COVERAGE_TASKS);
+static const char COVERAGE_OPEN[] =
+    "SELECT " TASK_COLUMNS " FROM ing_task" OF_NAMESPACE
+    " AND window_to > :from AND window_to IS NOT NULL AND window_from < :to"
+    " AND (status_code IN ('FAILED', 'PARTIAL', 'CANCELLED') OR reset_at IS NOT NULL"
+    "   OR (last_error <> '' AND status_code <> 'SUCCEEDED'))"
+    " ORDER BY id DESC LIMIT :limit";
 
+static bool tasks_of_window(struct statement *st, struct arena *arena,
+                            const struct window_query *query, struct task_list *list,
+                            struct error *err)
+{
     bind_namespace(st, query->of);
     bind_instant(st, ":from", query->window.from_us);
     bind_instant(st, ":to", query->window.to_us);
     bind_i64(st, ":limit", query->limit);
     return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks of a window");
+}
+
+static bool coverage_tasks(struct store *store, struct arena *arena,
+                           const struct window_query *query, struct task_list *list,
+                           struct error *err)
+{
+    return tasks_of_window(statement_of(store, COVERAGE_TASKS), arena, query, list, err);
+}
+
+static bool coverage_open(struct store *store, struct arena *arena,
+                          const struct window_query *query, struct task_list *list,
+                          struct error *err)
+{
+    return tasks_of_window(statement_of(store, COVERAGE_OPEN), arena, query, list, err);
 }
 
 /* By their own windows, or through their plan's when they were cut by pages. */
@@ -322,7 +353,7 @@ static bool coverage_observed(struct store *store, const struct coverage_namespa
 static const char COVERAGE_HELD[] =
     "SELECT window_from, window_to, plan_id, updated_at FROM ing_task" OF_NAMESPACE
     " AND window_to > :after AND window_to IS NOT NULL AND reset_at IS NULL"
-    " AND partial_reason_code IN ('DEAD_END', 'OVER_BUDGET')"
+    " AND partial_reason_code IN ('DEAD_END', 'OVER_BUDGET', 'CRASHED')"
     " AND EXISTS (SELECT 1 FROM ing_plan WHERE ing_plan.id = ing_task.plan_id"
     "             AND ing_plan.spec_fingerprint = :fingerprint)"
     " ORDER BY plan_id";
@@ -363,15 +394,32 @@ static bool coverage_reset(struct store *store, const struct coverage_namespace 
            error_wrap(err, "reset coverage of %.*s", STR_ARG(of->source));
 }
 
+static const char HASTEN[] =
+    "UPDATE ing_task SET scheduled_at = :now, updated_at = :now WHERE provenance_code = :source"
+    " AND status_code = 'QUEUED' AND scheduled_at > :now";
+
+static bool task_hasten(struct store *store, struct str source, int64_t now_us, int64_t *count,
+                        struct error *err)
+{
+    struct statement *st = statement_of(store, HASTEN);
+
+    bind_text(st, ":source", source);
+    bind_instant(st, ":now", now_us);
+    return statement_run(st, count, err) ||
+           error_wrap(err, "make tasks of %.*s due", STR_ARG(source));
+}
+
 const struct store_task_ops SQL_TASK = {
     .add = task_add,
     .get = task_get,
     .list = task_list,
     .cancel = task_cancel,
+    .hasten = task_hasten,
     .queued = task_queued,
     .live = task_live,
     .coverage = task_coverage,
     .coverage_tasks = coverage_tasks,
+    .coverage_open = coverage_open,
     .endpoints = coverage_endpoints,
     .last = task_last,
     .coverage_observed = coverage_observed,

@@ -16,6 +16,7 @@ enum sql_type {
     SQL_JSON,
     SQL_BYTES,
     SQL_UUID,   /* as text */
+    SQL_HASH,   /* 64 hexadecimal digits, or none; stored as bytes; in cells only */
     SQL_DIGITS, /* a whole number of any length, as decimal digits */
 };
 

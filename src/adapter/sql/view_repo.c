@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "adapter/sql/record_names.h"
 #include "adapter/sql/session.h"
 #include "base/buf.h"
 #include "base/list.h"
@@ -129,8 +130,8 @@ static bool define(const struct setting_up *up, const struct record_view *view, 
     for (size_t i = 0; i < view->count; i++)
         put_column(up, &out, &view->items[i]);
     buf_printf(&out,
-               " FROM ing_record AS r LEFT JOIN ing_record_fields AS f ON f.record_id = r.id"
-               " WHERE r.provenance_code = '%.*s' AND r.endpoint_name = '%.*s'",
+               " FROM ing_record_state AS r LEFT JOIN ing_record_fields AS f ON f.record_id = r.id"
+               " WHERE r.endpoint_id = " ENDPOINT_ID("'%.*s'", "'%.*s'"),
                STR_ARG(view->source), STR_ARG(view->endpoint));
     *text = buf_str(&out);
     return buf_ok(&out, up->err);

@@ -27,6 +27,17 @@ static void copy_rest(struct checkpoint *checkpoint, sqlite3 *db)
     (void)pthread_mutex_unlock(checkpoint->writer);
 }
 
+/* The next commit begins the log again. */
+static bool restart_log(struct checkpoint *checkpoint, sqlite3 *db)
+{
+    int code;
+
+    (void)pthread_mutex_lock(checkpoint->writer);
+    code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+    (void)pthread_mutex_unlock(checkpoint->writer);
+    return code == SQLITE_OK;
+}
+
 /* How many pages are in the log; 0 when no more rounds shall follow. */
 static int pages_now(struct checkpoint *checkpoint)
 {
@@ -56,12 +67,25 @@ static void copy_in_rounds(struct checkpoint *checkpoint, sqlite3 *db)
     }
 }
 
+/* `long_pages`: from which length on readers are waited for. */
+static void shorten_log(struct checkpoint *checkpoint, sqlite3 *db, int *long_pages)
+{
+    const int pages = pages_now(checkpoint);
+
+    copy_in_rounds(checkpoint, db);
+    if (pages < CHECKPOINT_PAGES_LONG)
+        *long_pages = CHECKPOINT_PAGES_LONG;
+    else if (pages >= *long_pages)
+        *long_pages = CHECKPOINT_PAGES_LONG + (restart_log(checkpoint, db) ? 0 : pages);
+}
+
 /* A connection that has not read anything does not know of the log, and would copy none of it. */
 static bool open_log(const char *path, sqlite3 **db)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
     return sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK &&
+           sqlite3_busy_timeout(*db, CHECKPOINT_WAIT_MS) == SQLITE_OK &&
            sqlite3_exec(*db, "PRAGMA synchronous = NORMAL; SELECT count(*) FROM sqlite_schema",
                         NULL, NULL, NULL) == SQLITE_OK;
 }
@@ -71,6 +95,7 @@ static void *work(void *context)
     struct checkpoint *checkpoint = context;
     sqlite3 *db = NULL;
     const bool is_open = open_log(checkpoint->path, &db);
+    int long_pages = CHECKPOINT_PAGES_LONG;
 
     (void)pthread_mutex_lock(&checkpoint->guard);
     while (is_open && (checkpoint->is_wanted || !checkpoint->is_ending)) {
@@ -80,7 +105,7 @@ static void *work(void *context)
         }
         checkpoint->is_wanted = false;
         (void)pthread_mutex_unlock(&checkpoint->guard);
-        copy_in_rounds(checkpoint, db);
+        shorten_log(checkpoint, db, &long_pages);
         (void)pthread_mutex_lock(&checkpoint->guard);
     }
     (void)pthread_mutex_unlock(&checkpoint->guard);

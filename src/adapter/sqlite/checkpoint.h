@@ -5,12 +5,19 @@
  *                                           to write; each round leaves what they have added
  *                few pages left, or log at CHECKPOINT_PAGES_LONG
  *                                        ─▶ the thread takes the writer's turn for a last round
+ *                log at CHECKPOINT_PAGES_LONG
+ *                                        ─▶ it also waits, in that turn, for those who read the log
  *                log at CHECKPOINT_PAGES_MAX ─▶ the writer copies the rest itself
  *
  * Only a log that has been copied completely starts again from its beginning, and that hardly ever
  * happens while others write. So for its last round the thread holds up the writers of this
  * process, preferably when the round takes no longer than a commit. It cannot hold up the writers
  * of other processes; these may reach the maximum.
+ *
+ * A log that somebody reads does not start again either. Where one reader follows another there is
+ * always one; so the thread waits for them once, CHECKPOINT_WAIT_MS at most, while nobody writes:
+ * who begins to read then reads the file. If that was not long enough, it tries again when the log
+ * is longer by as much.
  *
  * All sessions of a process on one file share one checkpoint. The thread starts when it is first
  * needed, on a connection of its own. If it cannot start, the writers do its work.
@@ -29,6 +36,7 @@ enum {
     CHECKPOINT_PAGES_FEW = 256,
     CHECKPOINT_PAGES_LONG = 6000,
     CHECKPOINT_PAGES_MAX = 8000,
+    CHECKPOINT_WAIT_MS = 100,
 };
 
 struct checkpoint {

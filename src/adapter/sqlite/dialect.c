@@ -28,13 +28,16 @@ const struct dialect SQLITE_DIALECT = {
                                  "    sha256     TEXT    NOT NULL,"
                                  "    applied_at INTEGER NOT NULL"
                                  ") STRICT"),
+        [WORD_DATABASE_PLACE] = "SELECT file FROM pragma_database_list WHERE name = 'main'",
+        [WORD_DATABASE_FAULTS] = "SELECT quick_check FROM pragma_quick_check(20) WHERE quick_check <> 'ok'",
+        [WORD_DATABASE_DEEP_FAULTS] = "SELECT integrity_check FROM pragma_integrity_check(20) WHERE integrity_check <> 'ok'",
+        [WORD_INDEX_NAMES] = "SELECT name FROM sqlite_schema WHERE type = 'index'",
+        [WORD_LONG_TRANSACTIONS] = "SELECT '' WHERE :before IS NULL", /* nobody can be asked */
         [WORD_HAS_MIGRATIONS] = "SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'",
         [WORD_VIEW_EXISTS] = "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name = :name",
-        [WORD_STALE] = ("checked_at < :before AND (checked_at, id) > (:after_checked, :after_id)"
-                       " AND NOT deleted ORDER BY checked_at, id"),
         [WORD_BYTES] = "length",
         [WORD_NEW_RECORD_ID] = ("(SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
-                               "  WHERE name = 'ing_record') + i"),
+                               "  WHERE name = 'ing_record_state') + i"),
         [WORD_OUTBOX_LAST_ID] = "coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'ing_outbox'",
         [WORD_OUTBOX_WRITERS] = "'' WHERE FALSE", /* who reads this is not writing, nor is another */
         [WORD_STREAM_IDS] = "SELECT outbox_id FROM ing_stream WHERE outbox_id > :above ORDER BY 1",
@@ -66,7 +69,8 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_STREAM_AFTER] = ("(SELECT lane, pos, sequenced_at, outbox_id FROM ing_stream"
                               " WHERE lane = @lane AND pos > @pos AND pos <= @pos + :many) AS s"
                               " JOIN ing_outbox AS o ON o.id = s.outbox_id"),
-        [WORD_EVENT_JOINS] = ("LEFT JOIN ing_record AS k ON k.id = o.record_id"
+        [WORD_EVENT_JOINS] = ("LEFT JOIN ing_record_state AS k ON k.id = o.record_id"
+                             " LEFT JOIN ing_record_endpoint AS e ON e.id = k.endpoint_id"
                              " LEFT JOIN ing_task_run_batch AS b ON b.id = o.batch_id"
                              " LEFT JOIN ing_plan AS p ON p.id = b.plan_id"),
         [WORD_EVENT_PLACE] = "LEFT JOIN ing_stream AS s ON s.outbox_id = o.id",
@@ -74,7 +78,10 @@ const struct dialect SQLITE_DIALECT = {
                              "  WHERE s.lane = o.lane AND s.pos = o.stream_pos + 1)"),
         [WORD_STREAM_BODY] = "CASE WHEN :bytes > 0 THEN o.body END", /* rows come one by one */
         [WORD_IN_ORDER] = "SELECT 1", /* it does so by itself */
+        [WORD_HOLD_BRIEFLY] = "SELECT 1", /* whoever writes has no one to wait for */
         [WORD_READ_ONCE] = "PRAGMA cache_size = -2048",
+        [WORD_KEY_HASH] = "patra_key_hash(u.state)", /* functions.c */
+        [WORD_ONCE] = "LIMIT -1",
         [WORD_INSERT] = "VALUES {tuples}",
         [WORD_ROWS] = "",
         [WORD_USING_ROWS] = "",
@@ -86,6 +93,7 @@ const struct dialect SQLITE_DIALECT = {
         [WORD_KEYED] = "WHERE {body}",
         [WORD_RETURNED] = "", /* it does not know the alias there */
         [WORD_KEYED_USING] = "WHERE {body}",
+        [WORD_KEYED_ONLY] = "WHERE {body}",
         [WORD_TABLE_COLUMNS] = ("SELECT name, type, \"notnull\" FROM pragma_table_info(:table)"
                                " WHERE :schema = '' ORDER BY cid"),
         [WORD_TABLE_INDEXES] = ("SELECT l.name, l.\"unique\", i.name FROM pragma_index_list(:table) AS l,"
@@ -108,6 +116,7 @@ const struct dialect SQLITE_DIALECT = {
     .sink_key = "",
     .sink_options = " WITHOUT ROWID",
     .sink_swap_begin = "PRAGMA legacy_alter_table = ON; ",
+    .sink_swap_lock = "",
     .sink_swap_end = "PRAGMA legacy_alter_table = OFF",
     .sink_grant = "",
     .sink_widenings = (const struct sink_widening[]){

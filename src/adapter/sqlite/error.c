@@ -1,6 +1,7 @@
 /* SQLite's result codes as error values. */
 #include "adapter/sqlite/sqlite.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +69,14 @@ static void find_unique_name(struct sqlite_session *session, const char *columns
     (void)sqlite3_finalize(stmt);
 }
 
+/* SQLite says that it cannot open a file, whatever the reason is. */
+static bool is_short_of_files(const struct sqlite_session *session, int code)
+{
+    const int cause = sqlite3_system_errno(session->db);
+
+    return (code & 0xff) == SQLITE_CANTOPEN && (cause == EMFILE || cause == ENFILE);
+}
+
 bool sqlite_error_set(struct sqlite_session *session, int code, struct error *err)
 {
     static const char UNIQUE[] = "UNIQUE constraint failed: ";
@@ -76,6 +85,9 @@ bool sqlite_error_set(struct sqlite_session *session, int code, struct error *er
     const enum error_level level = sqlite_error_level(code, &name);
 
     session->broken_key[0] = '\0';
+    if (is_short_of_files(session, code))
+        return error_set(err, ERROR_TRANSIENT, "store.full",
+                         "the process has too many open files: raise its limit (ulimit -n)");
     (void)snprintf(message, sizeof(message), "%s", sqlite3_errmsg(session->db));
     if (strncmp(message, UNIQUE, sizeof(UNIQUE) - 1) == 0)
         find_unique_name(session, message + sizeof(UNIQUE) - 1);

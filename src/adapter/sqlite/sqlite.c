@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +31,17 @@ static bool run_text(struct sqlite_session *sqlite, const char *sql, struct erro
     return code == SQLITE_OK || sqlite_error_set(sqlite, code, err);
 }
 
+/* clang's ThreadSanitizer before 16 does not see pthread_mutex_clocklock by itself. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+#define TELL_LOCKED(mutex) (__tsan_mutex_pre_lock(mutex, 0), __tsan_mutex_post_lock(mutex, 0, 0))
+#endif
+#endif
+#ifndef TELL_LOCKED
+#define TELL_LOCKED(mutex) ((void)0)
+#endif
+
 /* The writers of this process wait for each other here, those of other processes at SQLite's lock.
  */
 static bool take_writer(struct sqlite_session *sqlite, struct error *err)
@@ -36,17 +49,18 @@ static bool take_writer(struct sqlite_session *sqlite, struct error *err)
     const int64_t wait_us = sqlite->file->busy_timeout_us;
     struct timespec until;
 
-    (void)clock_gettime(CLOCK_REALTIME, &until);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the calendar may be set meanwhile */
     until.tv_sec += wait_us / US_PER_SECOND;
     until.tv_nsec += wait_us % US_PER_SECOND * 1000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
     }
-    if (pthread_mutex_timedlock(&sqlite->file->writer, &until) != 0)
+    if (pthread_mutex_clocklock(&sqlite->file->writer, CLOCK_MONOTONIC, &until) != 0)
         return error_set(err, ERROR_TRANSIENT, "store.busy",
                          "timed out after %" PRId64 " ms waiting for another session to write",
                          wait_us / US_PER_MS);
+    TELL_LOCKED(&sqlite->file->writer);
     sqlite->holds_writer = true;
     return true;
 }
@@ -63,6 +77,35 @@ static const char BEGIN_READ[] = "BEGIN DEFERRED";
 static const char COMMIT[] = "COMMIT";
 static const char ROLLBACK[] = "ROLLBACK";
 
+bool sqlite_is_the_file(const struct sqlite_session *sqlite, struct error *err)
+{
+    const struct sqlite_file *file = sqlite->file;
+    struct stat now;
+
+    if (file->inode == 0)
+        return true;
+    if (stat(file->path, &now) != 0)
+        return error_set(err, errno == ENOENT ? ERROR_FATAL : ERROR_TRANSIENT,
+                         errno == ENOENT ? "store.replaced" : "store.lost",
+                         "%s: %s, while this process has it open", file->path, strerror(errno));
+    if (now.st_dev == file->device && now.st_ino == file->inode)
+        return true;
+    return error_set(err, ERROR_FATAL, "store.replaced",
+                     "%s is another file than the one that this process has open: a backup was "
+                     "restored under it? Stop all processes before that, and start them again",
+                     file->path);
+}
+
+static void remember_file(struct sqlite_file *file)
+{
+    struct stat now;
+
+    if (file->inode != 0 || stat(file->path, &now) != 0)
+        return;
+    file->device = now.st_dev;
+    file->inode = now.st_ino;
+}
+
 static bool sqlite_begin(struct sql_session *session, bool for_write, struct error *err)
 {
     struct sqlite_session *sqlite = sqlite_session_of(session);
@@ -70,7 +113,7 @@ static bool sqlite_begin(struct sql_session *session, bool for_write, struct err
 
     if (for_write && !take_writer(sqlite, err))
         return false;
-    if (statement_run(st, NULL, err))
+    if (sqlite_is_the_file(sqlite, err) && statement_run(st, NULL, err))
         return true;
     leave_writer(sqlite);
     return false;
@@ -88,7 +131,8 @@ static void sqlite_rollback(struct sql_session *session)
 
 static bool sqlite_commit(struct sql_session *session, struct error *err)
 {
-    if (!statement_run(statement_of(&session->store, COMMIT), NULL, err)) {
+    if (!sqlite_is_the_file(sqlite_session_of(session), err) ||
+        !statement_run(statement_of(&session->store, COMMIT), NULL, err)) {
         sqlite_rollback(session);
         return false;
     }
@@ -161,14 +205,36 @@ static bool make_wal(struct sqlite_session *sqlite, struct error *err)
     return code == SQLITE_OK || sqlite_error_set(sqlite, code, err);
 }
 
+/* What is wrong with the folder of a file that cannot be opened; NULL: nothing is. */
+static const char *folder_fault(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const int len = slash != NULL ? (int)(slash - path) : 1;
+
+    (void)snprintf(folder, PATH_MAX, "%.*s", len > 0 ? len : 1,
+                   slash == NULL ? "."
+                   : len > 0     ? path
+                                 : "/");
+    if (access(folder, F_OK) != 0)
+        return "does not exist";
+    if (access(folder, W_OK | X_OK) != 0)
+        return "cannot be written by the user that runs patra";
+    return NULL;
+}
+
 /* Adds the cause that the system reports, or what to do, to SQLite's message. */
 static void explain(const struct sqlite_session *sqlite, struct error *err)
 {
     const int code = sqlite3_errcode(sqlite->db) & 0xff;
     const int cause = sqlite3_system_errno(sqlite->db);
     const struct error first = *err;
+    char folder[PATH_MAX];
+    const char *fault = code == SQLITE_CANTOPEN ? folder_fault(sqlite->file->path, folder) : NULL;
 
-    if (code == SQLITE_CANTOPEN && cause != 0)
+    if (fault != NULL)
+        (void)error_set(err, first.level, first.code, "%s: the folder %s %s", first.text, folder,
+                        fault);
+    else if (code == SQLITE_CANTOPEN && cause != 0)
         (void)error_set(err, first.level, first.code, "%s: %s", first.text, strerror(cause));
     else if (code == SQLITE_READONLY)
         (void)error_set(err, first.level, first.code,
@@ -200,8 +266,12 @@ static bool open_session(struct sqlite_file *file, bool create, bool is_sink,
         (void)sqlite_error_set(sqlite, code, err);
         goto fail;
     }
-    (void)sqlite3_busy_timeout(sqlite->db, (int)(file->busy_timeout_us / US_PER_MS));
-    if (!run_text(sqlite, SETTINGS, err) || !make_wal(sqlite, err))
+    sqlite_wait_when_busy(sqlite);
+    if (!run_text(sqlite, SETTINGS, err) || !make_wal(sqlite, err) ||
+        !sqlite_add_functions(sqlite, err))
+        goto fail;
+    remember_file(file);
+    if (!sqlite_is_the_file(sqlite, err))
         goto fail;
     checkpoint_follow(&file->checkpoint, sqlite->db);
     *session = &sqlite->sql;

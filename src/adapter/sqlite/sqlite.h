@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "adapter/sql/session.h"
 #include "adapter/sqlite/checkpoint.h"
@@ -24,6 +25,8 @@ struct sqlite_file { /* what the sessions of one process share */
     int sessions;
     int64_t busy_timeout_us;
     struct checkpoint checkpoint;
+    dev_t device; /* of the file that was opened, and its inode; 0 both: not known */
+    ino_t inode;
     char path[];
 };
 
@@ -33,9 +36,11 @@ struct sqlite_session {
     struct sqlite_file *file;
     bool holds_writer;
     bool is_listening;
-    int64_t data_version; /* when it was asked last */
-    char broken_key[128]; /* the unique index that the last failed statement violated; '' = none */
-    bool is_unexpected;   /* a statement that was sent changed an unexpected number of rows */
+    int64_t data_version;  /* when it was asked last */
+    char broken_key[128];  /* the unique index that the last failed statement violated; '' = none */
+    bool is_unexpected;    /* a statement that was sent changed an unexpected number of rows */
+    int64_t busy_since_us; /* monotonic, as stop_us: waiting for the lock */
+    int64_t stop_us; /* when it waits no longer, because the process is to end; 0: it is not */
 };
 
 static inline struct sqlite_session *sqlite_session_of(struct sql_session *session)
@@ -49,6 +54,11 @@ struct sqlite_options {
     bool is_sink; /* sql_session.is_sink */
     int64_t busy_timeout_us;
 };
+
+/* Whether the path still leads to the file that is open. One that was deleted, or replaced by a
+ * backup, goes on to be written by those who have it open: everything succeeds, and is lost with
+ * the last of them. Error: "store.replaced" (L4). */
+bool sqlite_is_the_file(const struct sqlite_session *sqlite, struct error *err) MUST_CHECK;
 
 bool sqlite_store_open(const struct sqlite_options *options, struct store **store,
                        struct error *err) MUST_CHECK;
@@ -66,6 +76,13 @@ bool sqlite_is_null(const struct statement *st, int column);
 int64_t sqlite_i64(const struct statement *st, int column);
 double sqlite_real(const struct statement *st, int column);
 struct str sqlite_view(struct statement *st, int column);
+
+/* functions.c: functions of SQL that SQLite does not have. */
+bool sqlite_add_functions(struct sqlite_session *session, struct error *err) MUST_CHECK;
+
+/* busy.c: waits for the lock of the file as long as the file's busy timeout, and much less when the
+ * process is to end (store_patience). */
+void sqlite_wait_when_busy(struct sqlite_session *session);
 
 /* error.c: the only file that knows SQLite's result codes. */
 enum error_level sqlite_error_level(int code, const char **name);

@@ -7,6 +7,7 @@
 #include "adapter/sql/expand.h"
 #include "adapter/sqlite/sqlite.h"
 #include "core/cursor.h"
+#include "data/hash.h"
 
 struct use {
     sqlite3_stmt *one;     /* for one row, or for none */
@@ -61,6 +62,16 @@ static int bind_digits(sqlite3_stmt *stmt, int place, struct str digits)
     return sqlite3_bind_text(stmt, place, text, sizeof(text), SQLITE_TRANSIENT);
 }
 
+static int bind_hash(sqlite3_stmt *stmt, int place, struct str hex)
+{
+    struct hash_sum sum;
+
+    if (hex.len == 0)
+        return sqlite3_bind_zeroblob(stmt, place, 0);
+    hash_of_hex(hex, &sum);
+    return sqlite3_bind_blob(stmt, place, sum.bytes, sizeof(sum.bytes), SQLITE_TRANSIENT);
+}
+
 static int bind_one(sqlite3_stmt *stmt, int place, const struct sql_value *value)
 {
     const char *data = value->text.data != NULL ? value->text.data : "";
@@ -80,6 +91,8 @@ static int bind_one(sqlite3_stmt *stmt, int place, const struct sql_value *value
         return sqlite3_bind_text64(stmt, place, data, value->text.len, SQLITE_STATIC, SQLITE_UTF8);
     case SQL_BYTES:
         return sqlite3_bind_blob64(stmt, place, data, value->text.len, SQLITE_STATIC);
+    case SQL_HASH:
+        return bind_hash(stmt, place, value->text);
     case SQL_DIGITS:
         return bind_digits(stmt, place, value->text);
     }
@@ -146,6 +159,9 @@ bool sqlite_start(struct statement *st, struct error *err)
     use->row = 0;
     use->changes = 0;
     use->current = NULL;
+    /* Within a transaction its begin and commit look. */
+    if (sqlite3_get_autocommit(session_of(st)->db) != 0 && !sqlite_is_the_file(session_of(st), err))
+        return false;
     return begin_run(st, err);
 }
 
