@@ -210,6 +210,7 @@ static const struct code_item PARTIAL_REASON_ITEMS[] = {
     [PARTIAL_CUT_SHORT] = CODE_ITEM("CUT_SHORT", "stopped before the end"),
     [PARTIAL_DEAD_END] = CODE_ITEM("DEAD_END", "the source's pages lead nowhere"),
     [PARTIAL_OVER_BUDGET] = CODE_ITEM("OVER_BUDGET", "many more requests than its pages need"),
+    [PARTIAL_CRASHED] = CODE_ITEM("CRASHED", "its workers died, again and again"),
 };
 const struct code_table PARTIAL_REASON_CODES =
     CODE_TABLE("ing_partial_reason", "why a run is partial", PARTIAL_REASON_ITEMS);
@@ -343,7 +344,7 @@ static bool is_written_as(struct str code, struct str word)
     if (code.len != word.len)
         return false;
     for (size_t i = 0; i < code.len; i++) {
-        if (code.data[i] != folded(word.data[i]))
+        if (folded(code.data[i]) != folded(word.data[i]))
             return false;
     }
     return true;

@@ -197,6 +197,7 @@ enum partial_reason {
     PARTIAL_CUT_SHORT,
     PARTIAL_DEAD_END,    /* a person must look at it: it would end there again */
     PARTIAL_OVER_BUDGET, /* ... the same */
+    PARTIAL_CRASHED,     /* whoever ran it died, again and again */
 };
 extern const struct code_table PARTIAL_REASON_CODES;
 

@@ -53,6 +53,7 @@ const struct grant_row grant_rows[] = {
     TABLE("schema_migration",            "S",    "S",     "S",      "S",     "S"),
     TABLE("sys_dict_item",               "S",    "S",     "S",      "S",     "S"),
     TABLE("sys_dict_type",               _,      _,       _,        _,       "S"),
+    TABLE("sys_clock",                   "SIU",  "SIU",   "S",      "S",     "S"),
     TABLE("sys_store",                   _,      _,       _,        _,       "S"), /* tokens of exports */
     /* Sources. */
     TABLE("reg_provenance",              "S",    "S",     _,        _,       "S"),
@@ -75,7 +76,7 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_plan",                    "SIU",  "SIU",   "S",      "S",     "S"),
     TABLE("ing_plan_slice",              "SIU",  "SIU",   _,        _,       "S"),
     TABLE("ing_task",                    "SIU",  "SIU",   _,        _,       "S"),
-    TABLE("ing_task_run",                "S",    "SIU",   _,        _,       "S"),
+    TABLE("ing_task_run",                "SU",   "SIU",   _,        _,       "S"),
     TABLE("ing_task_run_batch",          "S",    "SI",    "S",      "S",     "S"),
     TABLE("ing_cursor",                  "SIU",  "SIU",   _,        _,       "S"),
     TABLE("ing_cursor_event",            "SI",   "SI",    _,        _,       "S"),
@@ -88,27 +89,44 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_rate_permit",             "SUD",  "SIUD",  _,        _,       _),
     /* Records. */
     TABLE("ing_expr",                    "SI",   "S",     _,        _,       "S"),
-    TABLE("ing_record",                  "S",    "SIU",   "S",      "S",     "S"),
+    TABLE("ing_record",                  "S",    "S",     "S",      "S",     "S"), /* a view */
+    TABLE("ing_record_state",            "S",    "SIU",   "S",      "S",     "S"),
+    TABLE("ing_record_endpoint",         "S",    "SI",    "S",      "S",     "S"),
+    TABLE("ing_record_expr",             "SI",   "SI",    "S",      "S",     "S"),
     TABLE("ing_record_content",          "S",    "SIU",   _,        _,       "S"),
     TABLE("ing_record_fields",           _,      "SIU",   _,        _,       _), /* readers: the views */
     TABLE("ing_child_fetch",             "S",    "SIU",   _,        _,       _),
     TABLE("ing_quarantine",              "S",    "SIU",   _,        _,       "S"),
+    TABLE("ing_archive_dictionary",      _,      "SI",    _,        _,       "S"),
+    TABLE("ing_archive_body",            _,      "SIUD",  _,        _,       "S"),
     TABLE("ing_view",                    _,      _,       _,        _,       "S"), /* and every view, see below */
-    SEQUENCE("ing_record_id_seq",        _,      "G",     _,        _,       _),
+    SEQUENCE("ing_record_state_id_seq",  _,      "G",     _,        _,       _),
     /* Events: added, read and removed, never changed. */
-    TABLE("ing_outbox",                  _,      "I",     "SID",    "S",     "S"),
-    SEQUENCE("ing_outbox_id_seq",        _,      _,       "S",      _,       "S"),
-    TABLE("ing_stream",                  _,      _,       "SID",    "S",     "S"),
+    TABLE("ing_outbox",                  "S",    "I",     "SID",    "S",     "S"),
+    SEQUENCE("ing_outbox_id_seq",        "S",    _,       "S",      _,       "S"),
+    TABLE("ing_stream",                  "S",    _,       "SID",    "S",     "S"),
     TABLE("ing_stream_head",             "S",    "S",     "SU",     "S",     "S"),
-    TABLE("ing_stream_lane",             _,      _,       "SU",     "S",     "S"),
+    TABLE("ing_stream_lane",             "S",    _,       "SU",     "S",     "S"),
+    /* Alerts: the planner's process looks at everything, and sends. */
+    TABLE("reg_alert_receiver",          "S",    _,       _,        _,       "S"), /* references only */
+    TABLE("reg_alert_rule",              "S",    _,       _,        _,       "S"),
+    TABLE("ing_alert",                   "SIUD", _,       _,        _,       "S"),
+    TABLE("ing_alert_notice",            "SIUD", _,       _,        _,       "S"),
+    TABLE("ing_alert_silence",           "S",    _,       _,        _,       "S"),
+    TABLE("ing_evidence_pack",           _,      _,       _,        _,       "S"),
+    TABLE("ing_retained_file",           _,      _,       _,        _,       "S"), /* the owner removes */
+    TABLE("ing_alert_turn",              "SIU",  _,       _,        _,       _),
+    /* The HTTP API, which runs as the owner: hashes of tokens concern nobody else. */
+    TABLE("sys_token",                   _,      _,       _,        _,       _),
+    TABLE("sys_answer",                  _,      _,       _,        _,       _),
     /* Subscriptions. */
-    TABLE("ing_subscription",            _,      _,       "SU",     "SU",    "S"),
-    TABLE("ing_offset",                  _,      _,       "SU",     "SU",    "S"),
+    TABLE("ing_subscription",            "S",    _,       "SU",     "SU",    "S"),
+    TABLE("ing_offset",                  "S",    _,       "SU",     "SIU",   "S"),
     TABLE("ing_offset_reset",            _,      _,       "SI",     "SI",    "S"),
-    TABLE("ing_reader",                  _,      _,       "SIUD",   "SIUD",  "S"),
-    TABLE("ing_parked",                  _,      _,       "SIUD",   "SIUD",  "S"),
-    TABLE("ing_dead_letter",             _,      _,       "SIU",    "SIU",   "S"),
-    TABLE("ing_projection",              _,      _,       _,        "SIU",   "S"),
+    TABLE("ing_reader",                  "S",    _,       "SIUD",   "SIUD",  "S"),
+    TABLE("ing_parked",                  "S",    _,       "SIUD",   "SIUD",  "S"),
+    TABLE("ing_dead_letter",             "S",    _,       "SIU",    "SIU",   "S"),
+    TABLE("ing_projection",              "S",    _,       _,        "SIU",   "S"),
     TABLE("ing_inbox",                   _,      _,       _,        "SID",   _),
 };
 /* clang-format on */

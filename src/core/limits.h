@@ -26,6 +26,10 @@ static_assert(WINDOW_SPAN_MAX_US < INT64_MAX / 4 && INSTANT_MAX < INT64_MAX / 4,
  */
 #define PLAN_SLICES_MAX 1000000
 
+/* So many workers in a row may die with a task before it is left to a person. Machines are
+ * restarted and processes killed for other reasons, too. */
+#define TASK_CRASHES_MAX 10
+
 /* Children of one re-slice: they bring a total of 600,000 records below PubMed's 9,999 at once. */
 #define RESLICE_CHILDREN_MAX 64
 
@@ -98,5 +102,13 @@ static_assert(EVENT_BYTES_MAX <= PAGE_BYTES_MAX, "what an event is made of comes
 #define BATCH_BYTES_MAX (INT64_C(512) << 20)
 static_assert(BATCH_BYTES_MAX >= 4 * PAGE_BYTES_MAX,
               "a full page must fit, with everything made from it");
+
+/* ---- the archive ---- */
+
+/* A response with its head, before it is packed. */
+#define ARCHIVE_BYTES_MAX (PAGE_BYTES_MAX + (INT64_C(1) << 20))
+
+/* What a dictionary is made of: a hundred times its size is enough, by the manual of zstd. */
+#define ARCHIVE_SAMPLES_BYTES_MAX (INT64_C(12) << 20)
 
 #endif

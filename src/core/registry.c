@@ -92,6 +92,8 @@ static const struct registry_column http[] = {
     TEXT("user_agent"),
     BOOL("redact"),
     JSON("redact_names"),
+    DURATION("archive_keep_us"),
+    INT("archive_bytes_max"),
 };
 
 static const struct registry_column credential[] = {

@@ -30,6 +30,19 @@ bool walk_budget_is_endless(int64_t records, int64_t total, int64_t page_size)
     return records / WALK_BUDGET_TIMES > total + page_size * WALK_BUDGET_SPARE / WALK_BUDGET_TIMES;
 }
 
+int64_t walk_budget_pages_max(int64_t known, int64_t page_size)
+{
+    int64_t pages;
+
+    if (known <= 0 || page_size <= 0)
+        return WALK_BUDGET_BLIND_MAX;
+    pages = known / page_size;
+    if (pages > INT64_MAX / WALK_BUDGET_TIMES)
+        return INT64_MAX;
+    pages *= WALK_BUDGET_TIMES;
+    return pages > WALK_BUDGET_BLIND_MAX ? pages : WALK_BUDGET_BLIND_MAX;
+}
+
 int64_t walk_budget_wait_us(int64_t plans)
 {
     int64_t wait_us = US_PER_HOUR;

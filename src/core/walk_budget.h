@@ -11,6 +11,12 @@
  * once. SPARE lets a small slice be repeated, probed and halved a few times. A total may be wrong,
  * so it counts for at most TOTAL_MAX pages before they were seen.
  *
+ * A walk that goes on with new records under new tokens has as many pages as requests, so the above
+ * never ends it. It is too long when it has more pages than anything that was known before it began
+ * justifies: TIMES the pages of the first total, or of what history expects, and BLIND_MAX where
+ * these say less or nothing. BLIND_MAX pages of a hundred records are a million, which is as many
+ * as the proof remembers (engine/fetch/id_set.h). Who knows of a longer list sets page.max_pages.
+ *
  * Not counted are retries, refusals (429) and requests for details by id: these have limits of
  * their own.
  */
@@ -21,6 +27,7 @@
 #include <stdint.h>
 
 enum { WALK_BUDGET_TIMES = 4, WALK_BUDGET_SPARE = 32, WALK_BUDGET_TOTAL_MAX = 256 };
+enum { WALK_BUDGET_BLIND_MAX = 10000 };
 
 struct walk_budget {
     int64_t requests; /* for pages, so far */
@@ -42,6 +49,10 @@ static inline bool walk_budget_is_used_up(struct walk_budget budget)
 /* True for a list that goes on far beyond the source's own total: more new records than that total
  * and the pages to spare justify. Such a list may have no end. */
 bool walk_budget_is_endless(int64_t records, int64_t total, int64_t page_size);
+
+/* The most pages of one walk, by the records that were known of before its pages were; page_size 0:
+ * unknown. */
+int64_t walk_budget_pages_max(int64_t known, int64_t page_size);
 
 /* ---- trying again ---- */
 

@@ -46,5 +46,7 @@ bool hash_of_next(struct hash *hash, struct str bytes, struct hash_sum *sum,
 
 /* Lower case, followed by a NUL. */
 void hash_hex(const struct hash_sum *sum, char hex[HASH_HEX_MAX]);
+/* Back again: 64 digits of either case. */
+void hash_of_hex(struct str hex, struct hash_sum *sum);
 
 #endif

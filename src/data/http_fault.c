@@ -70,6 +70,13 @@ bool http_error_is_cancelled(const struct error *err)
     return strcmp(err->code, "http.cancelled") == 0;
 }
 
+bool http_error_is_late(const struct error *err)
+{
+    static const char *const late[] = { "http.timeout.idle", "http.timeout.total" };
+
+    return is_one_of(err->code, late, ARRAY_LEN(late));
+}
+
 bool http_error_is_oversized(const struct error *err)
 {
     static const char *const oversized[] = { "http.too_large", "http.inflate_limit",

@@ -30,6 +30,9 @@ bool http_fault_spares_status(const char *code);
 /* True for "http.cancelled": the request was given up because the program must stop. */
 bool http_error_is_cancelled(const struct error *err);
 
+/* True where the request was sent, and given up because its response took too long. */
+bool http_error_is_late(const struct error *err);
+
 /* True where a request for less may succeed: the body is larger than a limit, as it was sent or
  * unpacked, or the response does not fit into its arena. */
 bool http_error_is_oversized(const struct error *err);

@@ -62,9 +62,18 @@ struct http_limits {
 
 struct http_auth; /* port/http_auth.h */
 
-/* Called while a response, however slow, is being received. Embed it as the first member. */
+/* Called while a response is waited for, whether bytes come or not: that waiting has an end is for
+ * the timeouts. Embed it as the first member. */
+#define HTTP_WATCH_US (200 * US_PER_MS) /* the longest time between two calls */
 struct http_watch {
-    void (*moved)(struct http_watch *watch); /* bytes were sent or received since the last call */
+    void (*waits)(struct http_watch *watch);
+};
+
+struct http_response;
+
+/* Takes a response as soon as it is complete. Embed it as the first member. */
+struct http_taker {
+    void (*take)(struct http_taker *taker, const struct http_response *reply);
 };
 
 struct http_request {
@@ -100,6 +109,7 @@ struct http_request {
 
     const struct http_auth *auth; /* NULL: none */
     struct http_watch *watch;     /* called by the thread that waits for the response; NULL: none */
+    struct http_taker *taker;     /* of a started request (port/http.h); NULL: none */
 };
 
 struct http_timings { /* since the start of the (last) request; 0 for what did not happen */

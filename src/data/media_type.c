@@ -118,7 +118,7 @@ static bool is_text(struct str look)
     for (size_t i = 0; i < look.len; i++) {
         const unsigned char c = (unsigned char)look.data[i];
 
-        if (c == 0x7F || (c < ' ' && !(c >= '\t' && c <= '\r')))
+        if (c < ' ' && !(c >= '\t' && c <= '\r')) /* DEL is valid in JSON and text */
             return false;
     }
     return true;

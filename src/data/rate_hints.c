@@ -51,13 +51,18 @@ static int64_t server_now_us(const struct http_response *reply, int64_t now_us)
                                                                                            : now_us;
 }
 
+static int64_t at_most_a_day(int64_t wait_us)
+{
+    return wait_us < RATE_HINT_WAIT_MAX_US ? wait_us : RATE_HINT_WAIT_MAX_US;
+}
+
 static int64_t reset_at_us(int64_t reset, int64_t now_us, int64_t server_us)
 {
     if (reset <= 0 || reset > RESET_AT_MAX_S)
         return 0;
     if (reset < RESET_SPAN_MAX_S)
-        return now_us + reset * US_PER_SECOND;
-    return now_us + (reset * US_PER_SECOND - server_us);
+        return now_us + at_most_a_day(reset * US_PER_SECOND);
+    return now_us + at_most_a_day(reset * US_PER_SECOND - server_us);
 }
 
 static int64_t provider_rate(const struct http_response *reply, int64_t limit)
@@ -85,7 +90,7 @@ struct rate_hints rate_hints_of(const struct http_response *reply, bool is_refus
     if ((is_refused || retry_after_is_obeyed(reply->status)) && wait.kind == RETRY_AFTER_WAIT &&
         !wait.is_past) {
         hints.has_retry_after = true;
-        hints.retry_after_us = wait.wait_us;
+        hints.retry_after_us = at_most_a_day(wait.wait_us);
     }
     hints.has_remaining = hint_number(reply, "Remaining", &hints.remaining);
     if (hint_number(reply, "Reset", &reset))

@@ -10,6 +10,9 @@
  * makes no wait shorter. A limit is a rate only together with its interval: NCBI counts by the
  * second, OpenAlex by the day.
  *
+ * A wait beyond RATE_HINT_WAIT_MAX_US is obeyed for that long, and then a request asks again: one
+ * that is written in milliseconds, or as an instant, must not silence a source for years.
+ *
  * Retry-After is obeyed on 429 and 5xx, and where a rule of the source says that the response is a
  * refusal (is_refused). Some servers send it with every response.
  */
@@ -19,7 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/instant.h"
 #include "data/http_message.h"
+
+#define RATE_HINT_WAIT_MAX_US US_PER_DAY
 
 struct rate_hints {
     bool has_retry_after;   /* to be obeyed */

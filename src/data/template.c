@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/buf.h"
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "data/template_eval.h"
@@ -171,9 +172,22 @@ static struct template_node *parse_text(struct parser *p)
 
 /* ---- variables ---- */
 
-static struct str did_you_mean(struct parser *p, const char *name)
+enum { VARIABLES_PER_SCOPE_MAX = 16, HINT_BYTES_MAX = 1024 };
+
+/* The name that was likely meant, else all there are. */
+static struct str hint_of(struct parser *p, struct str given, const char *const *names,
+                          size_t count)
 {
-    return name != NULL ? arena_printf(p->arena, "did you mean %s?", name) : STR("");
+    const char *near = suggest(given, names, count);
+    struct buf out;
+
+    if (near != NULL)
+        return arena_printf(p->arena, "did you mean %s?", near);
+    buf_init(&out, p->arena, HINT_BYTES_MAX);
+    buf_add(&out, STR("there are "));
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&out, "%s%s", i > 0 ? ", " : "", names[i]);
+    return out.failed ? STR("") : buf_str(&out);
 }
 
 static void unknown_scope(struct parser *p, struct str scope, size_t offset)
@@ -183,10 +197,8 @@ static void unknown_scope(struct parser *p, struct str scope, size_t offset)
     for (size_t i = 0; i < TEMPLATE_SCOPES; i++)
         names[i] = template_scopes[i].name;
     (void)fault(p, offset, arena_printf(p->arena, "unknown scope %s", QUOTE(scope)),
-                did_you_mean(p, suggest(scope, names, TEMPLATE_SCOPES)));
+                hint_of(p, scope, names, TEMPLATE_SCOPES));
 }
-
-enum { VARIABLES_PER_SCOPE_MAX = 16 };
 
 static void check_variable(struct parser *p, const struct template_use *use)
 {
@@ -206,7 +218,7 @@ static void check_variable(struct parser *p, const struct template_use *use)
     (void)fault(p, use->offset,
                 arena_printf(p->arena, "%s has no variable %s", template_scopes[use->scope].name,
                              QUOTE(use->name)),
-                did_you_mean(p, suggest(use->name, names, count)));
+                hint_of(p, use->name, names, count));
 }
 
 static struct template_node *parse_variable(struct parser *p, struct str scope, size_t offset)
@@ -249,7 +261,7 @@ static const struct template_function *find_function(struct parser *p, struct st
         names[count++] = template_functions[i].row.name;
     }
     return fault(p, offset, arena_printf(p->arena, "unknown function %s", QUOTE(name)),
-                 did_you_mean(p, suggest(name, names, count)));
+                 hint_of(p, name, names, count));
 }
 
 /* The types of an expression's result, as a set without null. */

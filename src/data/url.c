@@ -315,3 +315,27 @@ void url_redact(struct buf *out, struct str text, const struct str *names, size_
     buf_add(out, take_until(&rest, "?#"));
     redact_query(out, rest, names, count);
 }
+
+size_t url_password(struct str text, char *room, size_t room_len)
+{
+    const size_t authority = str_find(text, STR("://"));
+    struct str rest = str_slice(text, authority + 3, text.len), user;
+    size_t at, len = 0;
+
+    if (authority == text.len)
+        return 0;
+    user = take_until(&rest, "/?#");
+    for (at = user.len; at > 0 && user.data[at - 1] != '@';)
+        at--;
+    user = str_slice(user, 0, at > 0 ? at - 1 : 0);
+    user = str_slice(user, str_find_char(user, ':') + 1, user.len);
+    if (user.len > room_len)
+        return 0;
+    for (size_t i = 0; i < user.len;) {
+        if (user.data[i] == '+') /* a blank only in queries */
+            room[len++] = user.data[i++];
+        else
+            room[len++] = next_decoded(user, &i);
+    }
+    return len;
+}

@@ -66,4 +66,8 @@ void url_add_encoded(struct buf *out, struct str name, struct str value);
  * not a URL. */
 void url_redact(struct buf *out, struct str text, const struct str *names, size_t count);
 
+/* The password before the host of a URL, decoded, into `room`: to look for it in texts. Returns its
+ * length; 0 when there is none, or it is longer than the room. */
+size_t url_password(struct str text, char *room, size_t room_len);
+
 #endif

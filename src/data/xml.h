@@ -50,6 +50,7 @@
 enum {
     XML_BYTES_MAX = 256 << 20,
     XML_DEPTH_MAX = 200,
+    XML_ATTRIBUTES_MAX = 4096,        /* of one element: their number counts by its square */
     XML_NODES_MAX = 10 * 1000 * 1000, /* elements, attributes, texts */
 };
 

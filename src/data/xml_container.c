@@ -172,6 +172,11 @@ static bool has_one_container(struct str path, struct str *container)
     return true;
 }
 
+/* An element that is called an error, in any case of letters. */
+#define IS_ERROR                                                                      \
+    "contains('|error|errors|fault|exception|', concat('|', translate(local-name(), " \
+    "'ACEFILNOPRSTUX', 'acefilnoprstux'), '|'))"
+
 static void add_strangers(struct str path, struct str is_item, struct buf *out)
 {
     struct str container, text;
@@ -180,7 +185,8 @@ static void add_strangers(struct str path, struct str is_item, struct buf *out)
         const struct branch branch = branch_of(text);
 
         buf_printf(out,
-                   "%s%.*s/*[local-name()='%.*s' and not(%.*s)] | %.*s/text()[normalize-space()]",
+                   "%s%.*s/*[(local-name()='%.*s' or " IS_ERROR
+                   ") and not(%.*s)] | %.*s/text()[normalize-space()]",
                    out->len > 0 ? " | " : "", STR_ARG(branch.before),
                    STR_ARG(local_name(branch.name)), STR_ARG(is_item), STR_ARG(branch.before));
     }

@@ -10,7 +10,8 @@
  *
  * A container may have other elements beside the items. Some show that it is not an empty list, but
  * something else: elements that have the name of the items in another namespace, two or more
- * elements that all have one name, which is not that of the items, and a text of its own.
+ * elements that all have one name, which is not that of the items, one that is called error, fault
+ * or exception, and a text of its own.
  */
 #ifndef PATRA_DATA_XML_CONTAINER_H
 #define PATRA_DATA_XML_CONTAINER_H

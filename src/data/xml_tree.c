@@ -207,6 +207,55 @@ static size_t count_elements_at_most(struct str text)
     return count;
 }
 
+/* How far the piece that begins with `begin` goes: to the end of `end`, or of the text. */
+static size_t skip_piece(struct str text, size_t at, struct str end)
+{
+    const struct str rest = str_slice(text, at, text.len);
+    const size_t found = str_find(rest, end);
+
+    return found < rest.len ? at + found + end.len : text.len;
+}
+
+/* The signs of equality in the tag at `at`, but for those in quotes; *end is behind the tag. */
+static size_t count_attributes_at_most(struct str text, size_t at, size_t *end)
+{
+    size_t count = 0;
+    char quote = '\0';
+
+    for (; at < text.len && (quote != '\0' || text.data[at] != '>'); at++) {
+        const char c = text.data[at];
+
+        if (quote != '\0')
+            quote = c == quote ? '\0' : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else
+            count += c == '=';
+    }
+    *end = at;
+    return count;
+}
+
+/* libxml2 compares each attribute of an element with all before it: a hundred thousand of them take
+ * a minute, in which nothing can stop it. */
+static bool check_attributes(struct str text, struct error *err)
+{
+    for (size_t at = 0; at < text.len;) {
+        const struct str rest = str_slice(text, at, text.len);
+
+        if (rest.data[0] != '<')
+            at++;
+        else if (str_starts(rest, STR("<!--")))
+            at = skip_piece(text, at, STR("-->"));
+        else if (str_starts(rest, STR("<![CDATA[")))
+            at = skip_piece(text, at, STR("]]>"));
+        else if (count_attributes_at_most(text, at, &at) > XML_ATTRIBUTES_MAX)
+            return error_set(err, ERROR_REQUEST, "xml.limit",
+                             "an element has more than %d attributes", XML_ATTRIBUTES_MAX);
+    }
+    return true;
+}
+
 static bool read_tree(struct xml_doc *doc, const struct xml_source *limits, struct error *err)
 {
     struct reading r = { .doc = doc, .limits = limits, .err = err };
@@ -264,6 +313,8 @@ bool xml_tree_open(struct arena *arena, const struct xml_source *source, struct 
         return false;
     if (doc->text.len == 0)
         return error_set(err, ERROR_REQUEST, "xml.syntax", "line 1, column 1: empty document");
+    if (!check_attributes(doc->text, err))
+        return false;
     doc->spans = ARENA_ARRAY(arena, struct xml_span, count_elements_at_most(doc->text));
     if (doc->spans == NULL)
         return arena_error(arena, err);

@@ -69,6 +69,7 @@ struct permit_feedback {
     bool is_refused; /* the source does not accept the credential, and there is another */
     int requests;    /* sent under this permit: 2 after a fresh token or a redirect, 0: none */
     int status;      /* 0: no response was received */
+    int64_t busy_us; /* the server may be working on it for so much longer; 0: it is done */
 };
 
 /* ---- the gate ---- */

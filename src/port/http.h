@@ -54,6 +54,13 @@
  *          http.auth             the request needs a credential, and this handle has none
  *          http.module           the library is not the one that the adapter was built for
  *
+ * Taking. request.taker of a started request is called with its response, of any status, before
+ * http_wait returns, by the thread that received it. It may use the arena. So what a response says
+ * can be read while the caller does something else; it must touch nothing that the caller uses. It
+ * is not called when the request fails or is cancelled early enough, nor with a response that
+ * http_wait does not return but for one that was refused and requested again with a new credential:
+ * compare the bodies.
+ *
  * Streams. http_open returns when the head of a response is there. A 2xx has a stream, from which
  * its body is read; any other response is complete as after http_send, and its stream is NULL. A
  * read returns at least one byte; none is the end, and then the body was complete. A body that is
@@ -111,6 +118,10 @@ struct http_ops {
                  struct http_stream **stream, struct http_response *reply, struct error *err);
     bool (*read)(struct http_stream *stream, struct http_room room, size_t *len, struct error *err);
     void (*end)(struct http_stream *stream);
+    size_t (*redact)(struct http *http, char *text, size_t len); /* NULL: it has no secrets */
+    /* NULL, both: it is always ready. */
+    bool (*is_ready)(struct http *http, const struct http_request *request);
+    bool (*make_ready)(struct http *http, const struct http_request *request, struct error *err);
     void (*interrupt)(struct http *http);
     void (*close)(struct http *http);
 };
@@ -125,6 +136,19 @@ static inline bool MUST_CHECK http_send(struct http *http, struct arena *arena,
 {
     *reply = (struct http_response){ 0 };
     return http->ops->send(http, arena, request, reply, err);
+}
+
+/* False when a request must be made before this one, for a token: http_make_ready() makes it, under
+ * a permit of its own. Without that, http_send makes it too. */
+static inline bool http_is_ready(struct http *http, const struct http_request *request)
+{
+    return http->ops->is_ready == NULL || http->ops->is_ready(http, request);
+}
+
+static inline bool MUST_CHECK http_make_ready(struct http *http, const struct http_request *request,
+                                              struct error *err)
+{
+    return http->ops->make_ready == NULL || http->ops->make_ready(http, request, err);
 }
 
 /* Starts the request. The request is copied: it need not outlive the call. More than
@@ -175,6 +199,13 @@ static inline void http_end(struct http_stream *stream)
 {
     if (stream != NULL)
         stream->http->ops->end(stream);
+}
+
+/* Takes the secrets that only the handle knows (tokens that it requested) out of a text that a
+ * server sent, in place. Returns the new length, which is no longer. Accepts NULL. */
+static inline size_t http_redact(struct http *http, char *text, size_t len)
+{
+    return http != NULL && http->ops->redact != NULL ? http->ops->redact(http, text, len) : len;
 }
 
 /* Ends the requests under way, and all later ones of the handle, with "http.cancelled": for a

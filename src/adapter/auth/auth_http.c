@@ -154,7 +154,7 @@ static bool repeat_when_refused(struct auth_http *self, struct arena *arena,
     *reply = (struct http_response){ 0 };
     if (!send_once(self, arena, &second, reply, err))
         return false;
-    reply->attempts++;
+    reply->attempts += 2; /* with the one for the token */
     return true;
 }
 
@@ -231,8 +231,45 @@ static bool auth_open(struct http *http, struct arena *arena, const struct http_
     second.refused = first.token;
     if (!open_once(self, arena, &second, stream, reply, err))
         return false;
-    reply->attempts++;
+    reply->attempts += 2;
     return true;
+}
+
+static size_t auth_redact(struct http *http, char *text, size_t len)
+{
+    return auth_tokens_redact(auth_of(http)->parts.tokens, text, len);
+}
+
+/* Without its secret no token is requested: the request fails, or is sent without one. */
+static bool has_secret(struct auth_http *self, const struct http_auth *auth)
+{
+    struct secret secret = { 0 };
+    struct error ignored; /* it is reported when the token is needed */
+    const bool has = secret_get(self->parts.secrets, auth->client_secret, &secret, &ignored);
+
+    secret_wipe(&secret);
+    return has;
+}
+
+static bool auth_is_ready(struct http *http, const struct http_request *request)
+{
+    struct auth_http *self = auth_of(http);
+
+    return is_bare(request) || request->auth->type != AUTH_OAUTH2 ||
+           auth_tokens_is_fresh(&self->parts, request) || !has_secret(self, request->auth);
+}
+
+/* The request is put together and not sent: what is cached for it stays. */
+static bool auth_make_ready(struct http *http, const struct http_request *request,
+                            struct error *err)
+{
+    struct auth_http *self = auth_of(http);
+    struct attempt attempt = { .request = request };
+    struct http_request unused;
+    const bool done = prepare(self, &attempt, &unused, err);
+
+    arena_wipe(&self->scratch);
+    return done;
 }
 
 static void auth_interrupt(struct http *http)
@@ -256,6 +293,9 @@ bool auth_http_open(const struct auth_http_parts *parts, struct http **http, str
                                          .wait = auth_wait,
                                          .cancel = auth_cancel,
                                          .open = auth_open, /* its streams are the inner one's */
+                                         .redact = auth_redact,
+                                         .is_ready = auth_is_ready,
+                                         .make_ready = auth_make_ready,
                                          .interrupt = auth_interrupt,
                                          .close = auth_close };
     struct auth_http *self = calloc(1, sizeof(*self));

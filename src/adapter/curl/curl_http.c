@@ -7,3 +7,10 @@ bool curl_http_open(const struct curl_http_options *options, struct http **http,
 
     return library != NULL && library->open(options, http, err);
 }
+
+bool curl_http_mail(const struct mail *mail, struct error *err)
+{
+    const struct curl_library *library = module_load("curl", err);
+
+    return library != NULL && library->mail(mail, err);
+}

@@ -14,6 +14,7 @@
 
 #include "base/module.h"
 #include "port/http.h"
+#include "port/mail.h"
 
 struct curl_http_options {
     struct str user_agent; /* of requests without one; empty: "patra/VERSION" */
@@ -23,10 +24,14 @@ struct curl_http_options {
 struct curl_library {
     struct module_head head;
     bool (*open)(const struct curl_http_options *options, struct http **http, struct error *err);
+    mail_send mail;
 };
 
 /* Loads the module if it is not loaded yet. options may be NULL. */
 bool curl_http_open(const struct curl_http_options *options, struct http **http,
                     struct error *err) MUST_CHECK;
+
+/* The same module sends mails. */
+bool curl_http_mail(const struct mail *mail, struct error *err) MUST_CHECK;
 
 #endif

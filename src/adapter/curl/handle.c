@@ -24,14 +24,13 @@
 enum {
     CONNECTIONS_KEPT = 16,
     USER_AGENT_MAX = 512,
-    POLL_MS_MAX = 1000, /* the deadlines decide; this is in case the clock jumps */
+    POLL_MS_MAX = HTTP_WATCH_US / US_PER_MS, /* the deadlines decide, and who watches */
 };
 
 struct slot {
     struct transfer transfer; /* first: a ticket is a slot */
     enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_RUNNING, SLOT_DONE } state;
     bool is_unwanted; /* cancelled */
-    int64_t moved_us; /* of the transfer, as its watcher knows it */
     struct http_stream stream;
 };
 
@@ -119,6 +118,8 @@ static int64_t mind_deadlines(struct curl_handle *handle, struct slot *const *ru
                 next_us = deadline_us;
             continue;
         }
+        if (wanted)
+            transfer_mistrust(transfer);
         (void)curl_multi_remove_handle(handle->multi, transfer->easy);
         if (wanted)
             transfer_expire(transfer, now_us);
@@ -143,17 +144,27 @@ static void drive(struct curl_handle *handle, struct slot *const *running, size_
         (void)curl_multi_poll(handle->multi, NULL, 0, (int)((wait_us + 999) / 1000), NULL);
 }
 
-/* Reports the progress that was not reported yet; returns what is reported now. */
-static int64_t tell_moved(const struct transfer *transfer, int64_t moved_us, int64_t told_us)
+static void tell_watch(const struct transfer *transfer)
 {
     struct http_watch *watch = transfer->request.watch;
 
-    if (watch != NULL && moved_us > told_us)
-        watch->moved(watch);
-    return moved_us;
+    if (watch != NULL)
+        watch->waits(watch);
 }
 
 /* ---- the thread ---- */
+
+/* Without the lock: it may take as long as the page is large. */
+static void let_take(struct slot *const *running, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct transfer *transfer = &running[i]->transfer;
+        struct http_taker *taker = transfer->request.taker;
+
+        if (transfer->is_settled && transfer->ok && taker != NULL)
+            taker->take(taker, &transfer->reply);
+    }
+}
 
 /* The slots to be driven; begins the queued ones. The caller holds the lock. */
 static size_t take_running(struct curl_handle *handle, struct slot **running)
@@ -176,7 +187,6 @@ static size_t take_running(struct curl_handle *handle, struct slot **running)
 static void publish(struct curl_handle *handle, struct slot *const *running, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        running[i]->moved_us = running[i]->transfer.moved_us;
         if (running[i]->transfer.is_settled)
             running[i]->state = SLOT_DONE;
     }
@@ -200,6 +210,7 @@ static void *run_thread(void *context)
         }
         (void)pthread_mutex_unlock(&handle->lock);
         drive(handle, running, count);
+        let_take(running, count);
         (void)pthread_mutex_lock(&handle->lock);
         publish(handle, running, count);
     }
@@ -255,7 +266,6 @@ static struct slot *take_slot(struct curl_handle *handle, struct arena *arena,
         return NULL;
     }
     slot->is_unwanted = false;
-    slot->moved_us = 0;
     if (slot->transfer.easy == NULL && !transfer_open(&slot->transfer, &handle->http, err))
         return NULL;
     slot->transfer.user_agent = handle->user_agent;
@@ -278,15 +288,11 @@ static void queue(struct curl_handle *handle, struct slot *slot)
 /* The driver wakes all waiting callers after each round. */
 static void wait_for(struct curl_handle *handle, struct slot *slot)
 {
-    int64_t told_us = 0;
-    int64_t moved_us;
-
     (void)pthread_mutex_lock(&handle->lock);
     while (slot->state != SLOT_DONE) {
         (void)pthread_cond_wait(&handle->done, &handle->lock);
-        moved_us = slot->moved_us;
         (void)pthread_mutex_unlock(&handle->lock);
-        told_us = tell_moved(&slot->transfer, moved_us, told_us);
+        tell_watch(&slot->transfer);
         (void)pthread_mutex_lock(&handle->lock);
     }
     slot->state = SLOT_FREE;
@@ -347,7 +353,6 @@ static bool handle_send(struct http *http, struct arena *arena, const struct htt
 {
     struct curl_handle *handle = handle_of(http);
     struct slot *slot = take_slot(handle, arena, request, err);
-    int64_t told_us = 0;
 
     if (slot == NULL)
         return false;
@@ -359,7 +364,7 @@ static bool handle_send(struct http *http, struct arena *arena, const struct htt
     begin(handle, &slot->transfer);
     while (!slot->transfer.is_settled) {
         drive(handle, &slot, 1);
-        told_us = tell_moved(&slot->transfer, slot->transfer.moved_us, told_us);
+        tell_watch(&slot->transfer);
     }
     return give_result(slot, reply, err);
 }
@@ -370,15 +375,13 @@ static bool handle_send(struct http *http, struct arena *arena, const struct htt
 static void drive_stream(struct curl_handle *handle, struct slot *slot)
 {
     struct transfer *transfer = &slot->transfer;
-    struct http_watch *watch = transfer->request.watch;
     const int64_t before = transfer->stream.received;
     int64_t wait_us;
     int active;
 
     (void)curl_multi_perform(handle->multi, &active);
     take_results(handle);
-    if (transfer->stream.received > before && watch != NULL)
-        watch->moved(watch);
+    tell_watch(transfer);
     if (transfer->is_settled || transfer->stream.received > before)
         return;
     wait_us = mind_deadlines(handle, &slot, 1) - transfer_clock_us();
@@ -496,9 +499,15 @@ static void handle_close(struct http *http)
 
 static void init_handle(struct curl_handle *handle, const struct curl_http_options *options)
 {
-    static const struct http_ops ops = { handle_send,   handle_start,     handle_wait,
-                                         handle_cancel, handle_open,      handle_read,
-                                         handle_end,    handle_interrupt, handle_close };
+    static const struct http_ops ops = { .send = handle_send,
+                                         .start = handle_start,
+                                         .wait = handle_wait,
+                                         .cancel = handle_cancel,
+                                         .open = handle_open,
+                                         .read = handle_read,
+                                         .end = handle_end,
+                                         .interrupt = handle_interrupt,
+                                         .close = handle_close };
     const struct str agent = options != NULL ? options->user_agent : STR("");
 
     handle->http.ops = &ops;

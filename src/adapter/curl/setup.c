@@ -8,6 +8,10 @@
 /* For one read of the socket. With less, large bodies take too many calls. */
 enum { RECEIVE_BYTES = 512 << 10 };
 
+/* A server that has moved must be found by the next retries. Connections are kept, so that names
+ * are looked up rarely all the same. */
+enum { NAME_KEPT_SECONDS = 2 };
+
 /* ---- headers ---- */
 
 /* The nodes of the list are in the scratch arena, so that no copy of a credential outlives its
@@ -95,6 +99,7 @@ static bool set_transport(struct transfer *t)
     /* A thread of the library looks names up. A request that is given up must not wait for it: the
      * resolver's own timeout is longer than any of ours. */
     result |= curl_easy_setopt(t->easy, CURLOPT_QUICK_EXIT, 1L);
+    result |= curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, (long)NAME_KEPT_SECONDS);
     result |=
         curl_easy_setopt(t->easy, CURLOPT_PATH_AS_IS, 1L); /* the path is sent as it was signed */
     result |= curl_easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -219,6 +224,7 @@ static bool set_request(struct transfer *t)
 
     result |= curl_easy_setopt(t->easy, CURLOPT_URL, t->hop.url.data);
     result |= curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->lines);
+    result |= curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 0L);
     result |= curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
     /* A long upload is not silence: its progress must be counted. */
     result |= curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, t->hop.body.len > 0 ? 0L : 1L);

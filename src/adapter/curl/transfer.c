@@ -408,6 +408,15 @@ static bool is_rescued(struct transfer *t)
     return true;
 }
 
+/* What a proxy answered to the request for a tunnel; 0: there was none. */
+static long tunnel_status(const struct transfer *t)
+{
+    long status = 0;
+
+    (void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return t->has_begun ? 0 : status;
+}
+
 /* The library's result as a fault of the port, unless a callback has found one. */
 static void name_fault(struct transfer *t, CURLcode result)
 {
@@ -421,7 +430,10 @@ static void name_fault(struct transfer *t, CURLcode result)
         .has_begun = t->has_begun,
         .head_is_complete = t->head.is_complete,
     });
-    if (curl_fault_has_text(result) && t->text[0] != '\0')
+    if (tunnel_status(t) >= 300)
+        (void)error_set(&t->err, fault->level, fault->code, "%s (status %ld)", fault->meaning,
+                        tunnel_status(t));
+    else if (curl_fault_has_text(result) && t->text[0] != '\0')
         (void)error_set(&t->err, fault->level, fault->code, "%s (%s)", fault->meaning, t->text);
     else
         (void)error_set(&t->err, fault->level, fault->code, "%s (%s)", fault->meaning,
@@ -455,6 +467,8 @@ static bool next_hop(struct transfer *t)
 /* True when there is a response to continue with; otherwise the transfer is settled. */
 static bool finish_hop(struct transfer *t, CURLcode result, int64_t now_us)
 {
+    if (result == CURLE_OK && t->err.code == NULL && !t->head.is_complete)
+        result = CURLE_RECV_ERROR; /* the library takes a head without its end for a response */
     if (fill_reply(t, now_us)) {
         if (result != CURLE_OK || t->err.code != NULL)
             name_fault(t, result);
@@ -498,6 +512,11 @@ void transfer_abort(struct transfer *t, const char *code, int64_t now_us)
     (void)error_set(&t->err, fault->level, fault->code, "%s", fault->meaning);
     if (finish_hop(t, CURLE_OK, now_us))
         settle(t, true);
+}
+
+void transfer_mistrust(struct transfer *t)
+{
+    (void)curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 1L);
 }
 
 void transfer_expire(struct transfer *t, int64_t now_us)

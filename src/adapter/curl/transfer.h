@@ -98,6 +98,9 @@ bool transfer_take(struct transfer *transfer, struct http_room room, size_t *len
 
 /* When it must be given up unless bytes move. */
 int64_t transfer_deadline_us(struct transfer *transfer, int64_t now_us);
+/* Before it is taken from the multi: nobody uses its connection again, once the streams beside it
+ * have ended. A server that says nothing to one stream may be gone for all. */
+void transfer_mistrust(struct transfer *transfer);
 /* Settles it: its deadline has passed, or it was cancelled ("http.cancelled"). */
 void transfer_expire(struct transfer *transfer, int64_t now_us);
 void transfer_abort(struct transfer *transfer, const char *code, int64_t now_us);

@@ -21,7 +21,13 @@
 #include "data/http_message.h"
 #include "data/url.h"
 
-enum { FENCE_TRIES_MAX = 4, NUMBER_MAX = 24, HEADER_OVERHEAD = 64 };
+enum {
+    FENCE_TRIES_MAX = 4,
+    NUMBER_MAX = 24,
+    HEADER_OVERHEAD = 64,
+    ANSWERS_AT_ONCE = 64,
+    FLUSH_MS = 10
+};
 
 /* One call. */
 struct flight {
@@ -258,49 +264,71 @@ static void give_up(struct flight *flight, const char *code, const char *why)
     FAIL(flight, ERROR_TRANSIENT, code, "publish to NATS: %s", why);
 }
 
-/* Until everything that was sent has an answer. `marks` are by message. */
-static void collect(struct flight *flight, unsigned *marks)
+/* The answers that are there. `marks` are by message. */
+static void take_answers(struct flight *flight, unsigned *marks)
 {
     struct nats_bus *bus = flight->bus;
+    struct nats_item *item = nats_queue_take(bus->link.queue);
+    size_t i;
 
-    while (flight->under_way > 0) {
-        struct nats_item *item = nats_queue_take(bus->link.queue);
-        size_t i;
-
-        for (struct nats_item *next; item != NULL; item = next) {
-            next = item->next;
-            if (nats_bus_index(bus, item->msg, 'p', &i) && i < flight->publish->count &&
-                flight->is_under_way[i]) {
-                flight->is_under_way[i] = false;
-                flight->under_way--;
-                read_answer(flight, i, item->msg, &marks[i]);
-                nats_item_free(item);
-            } else
-                nats_reader_take(bus, item);
-        }
-        if (flight->under_way == 0)
-            return;
-        if (nats_queue_is_denied(bus->link.queue)) {
-            give_up(flight, "bus.lost", "the server forbids it to this user");
-            FAIL(flight, ERROR_FATAL, "bus.auth", "the server forbids this user to publish there");
-            nats_link_drop(&bus->link);
-            return;
-        }
-        if (nats_link_is_lost(&bus->link)) {
-            give_up(flight, "bus.lost", "the connection broke");
-            return;
-        }
-        switch (nats_link_wait(&bus->link, &flight->deadline)) {
-        case NATS_NEWS:
-            break;
-        case NATS_LATE:
-            give_up(flight, "bus.timeout", "no answer in time");
-            return;
-        case NATS_WOKEN:
-            give_up(flight, "bus.timeout", "the process was told to stop");
-            return;
-        }
+    for (struct nats_item *next; item != NULL; item = next) {
+        next = item->next;
+        if (nats_bus_index(bus, item->msg, 'p', &i) && i < flight->publish->count &&
+            flight->is_under_way[i]) {
+            flight->is_under_way[i] = false;
+            flight->under_way--;
+            read_answer(flight, i, item->msg, &marks[i]);
+            nats_item_free(item);
+        } else
+            nats_reader_take(bus, item);
     }
+}
+
+/* Why nothing more will be answered; NULL: something may. */
+static const char *end_of_answers(struct flight *flight, const char **code)
+{
+    struct nats_link *link = &flight->bus->link;
+
+    *code = "bus.lost";
+    if (nats_queue_is_denied(link->queue))
+        return "the server forbids it to this user";
+    if (nats_link_is_lost(link))
+        return "the connection broke";
+    nats_queue_want(link->queue,
+                    flight->under_way < ANSWERS_AT_ONCE ? flight->under_way : ANSWERS_AT_ONCE);
+    *code = "bus.timeout";
+    switch (nats_link_wait(link, &flight->deadline)) {
+    case NATS_NEWS:
+        return NULL;
+    case NATS_LATE:
+        return "no answer in time";
+    case NATS_WOKEN:
+        break;
+    }
+    return "the process was told to stop";
+}
+
+/* Until everything that was sent has an answer. libnats would write the end of what was sent a
+ * millisecond later, by another thread. A server that does not answer to the flush is waited for
+ * below, where the process can be told to stop. */
+static void collect(struct flight *flight, unsigned *marks)
+{
+    const char *why = NULL, *code = NULL;
+
+    if (flight->under_way > 0)
+        (void)natsConnection_FlushTimeout(flight->bus->link.nc, FLUSH_MS);
+    take_answers(flight, marks);
+    while (flight->under_way > 0 && why == NULL) {
+        why = end_of_answers(flight, &code);
+        take_answers(flight, marks); /* at the end too: fewer than were wanted */
+    }
+    if (flight->under_way == 0)
+        return;
+    give_up(flight, code, why);
+    if (!nats_queue_is_denied(flight->bus->link.queue))
+        return;
+    FAIL(flight, ERROR_FATAL, "bus.auth", "the server forbids this user to publish there");
+    nats_link_drop(&flight->bus->link);
 }
 
 /* ---- fences ---- */

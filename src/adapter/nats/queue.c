@@ -1,4 +1,4 @@
-/* A list under a mutex, and an eventfd that is written when the list was empty. */
+/* A list under a mutex, and an eventfd that is written when the list has become long enough. */
 #include "adapter/nats/queue.h"
 
 #include <stdlib.h>
@@ -19,6 +19,7 @@ struct nats_queue *nats_queue_new(void)
         return NULL;
     }
     queue->refs = 1;
+    queue->wanted = 1;
     return queue;
 }
 
@@ -59,7 +60,7 @@ static void ring(struct nats_queue *queue)
 void nats_queue_put(struct nats_queue *queue, natsMsg *msg)
 {
     struct nats_item *item = calloc(1, sizeof(*item));
-    bool was_empty;
+    bool is_news;
 
     if (item == NULL) {
         natsMsg_Destroy(msg);
@@ -68,14 +69,26 @@ void nats_queue_put(struct nats_queue *queue, natsMsg *msg)
     }
     item->msg = msg;
     (void)pthread_mutex_lock(&queue->mutex);
-    was_empty = queue->first == NULL;
-    if (was_empty)
+    if (queue->first == NULL)
         queue->first = item;
     else
         queue->last->next = item;
     queue->last = item;
+    is_news = ++queue->count == queue->wanted;
     (void)pthread_mutex_unlock(&queue->mutex);
-    if (was_empty)
+    if (is_news)
+        ring(queue);
+}
+
+void nats_queue_want(struct nats_queue *queue, size_t count)
+{
+    bool is_news;
+
+    (void)pthread_mutex_lock(&queue->mutex);
+    queue->wanted = count;
+    is_news = queue->count >= count;
+    (void)pthread_mutex_unlock(&queue->mutex);
+    if (is_news)
         ring(queue);
 }
 
@@ -99,6 +112,8 @@ struct nats_item *nats_queue_take(struct nats_queue *queue)
     items = queue->first;
     queue->first = NULL;
     queue->last = NULL;
+    queue->count = 0;
+    queue->wanted = 1;
     (void)pthread_mutex_unlock(&queue->mutex);
     return items;
 }

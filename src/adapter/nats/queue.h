@@ -20,8 +20,10 @@ struct nats_item {
 struct nats_queue {
     pthread_mutex_t mutex;
     int refs;
-    int fd; /* an eventfd: readable while there is news */
+    int fd; /* an eventfd: readable when there is news */
     struct nats_item *first, *last;
+    size_t count;
+    size_t wanted;  /* so many messages are news */
     bool is_lost;   /* the connection ended */
     bool is_denied; /* the server has forbidden something */
 };
@@ -34,8 +36,13 @@ void nats_queue_release(struct nats_queue *queue); /* accepts NULL */
 void nats_queue_put(struct nats_queue *queue, natsMsg *msg);
 void nats_queue_mark(struct nats_queue *queue, bool is_lost, bool is_denied);
 
-/* Everything that is there, in order; the caller frees it with nats_item_free(). */
+/* Everything that is there, in order; the caller frees it with nats_item_free(). From then on one
+ * message is news. */
 struct nats_item *nats_queue_take(struct nats_queue *queue);
+
+/* Less than so many messages are no news, until the next take: being woken for each answer costs
+ * more than reading it. */
+void nats_queue_want(struct nats_queue *queue, size_t count);
 void nats_item_free(struct nats_item *item); /* with its message */
 
 bool nats_queue_is_lost(struct nats_queue *queue);

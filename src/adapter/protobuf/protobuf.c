@@ -1,4 +1,4 @@
-/* Loads the module that writes Protobuf. */
+/* Loads the module that writes and reads Protobuf. */
 #include "adapter/protobuf/protobuf.h"
 
 bool protobuf_event_codec(const struct event_codec **codec, struct error *err)

@@ -1,6 +1,6 @@
 /* protobuf: events as Protobuf, by proto/patra/event/v1/event.proto.
  *
- * The encoder is the module patra-protobuf.so, loaded on first use.
+ * The codec is the module patra-protobuf.so, loaded on first use.
  */
 #ifndef PATRA_ADAPTER_PROTOBUF_PROTOBUF_H
 #define PATRA_ADAPTER_PROTOBUF_PROTOBUF_H
@@ -18,6 +18,8 @@ bool protobuf_event_codec(const struct event_codec **codec, struct error *err) M
 
 /* In the module. */
 bool protobuf_event_encode(struct arena *arena, struct str json, struct str *bytes,
+                           struct error *err) MUST_CHECK;
+bool protobuf_event_decode(struct arena *arena, struct str bytes, struct str *json,
                            struct error *err) MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "adapter/pubsub/pubsub.h"
 #include "base/instant.h"
+#include "data/redact.h"
 
 enum { ARENA_BYTES_MAX = 4 << 20, ROOTS_BYTES_MAX = 2 << 20 };
 
@@ -76,14 +77,13 @@ grpc_byte_buffer *pubsub_pack(const ProtobufCMessage *message)
 bool pubsub_fail(const struct pubsub *pubsub, const struct rpc_call *call, const char *doing,
                  struct error *err)
 {
-    struct str details = rpc_slice_str(&call->details);
+    const struct str details = rpc_slice_str(&call->details);
     const struct pubsub_fault fault = pubsub_fault(call->status, details);
-    const struct str token = secret_str(&pubsub->token.value);
 
-    if (token.len > 0 && str_find(details, token) < details.len)
-        details = STR("(not shown)");
-    return error_set(err, fault.level, fault.code, "%s: %s: %.*s", doing,
-                     pubsub_status_name(call->status), STR_ARG(details));
+    (void)error_set(err, fault.level, fault.code, "%s: %s: %.*s", doing,
+                    pubsub_status_name(call->status), STR_ARG(details));
+    redact_error(err, secret_str(&pubsub->token.value));
+    return false;
 }
 
 static bool call_once(struct pubsub *pubsub, const struct rpc_request *request,

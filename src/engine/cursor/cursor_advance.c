@@ -297,6 +297,8 @@ static bool advance(struct step *step, struct cursor_advance_result *result, boo
     *lost = !moved;
     result->moved = moved;
     result->compensated = moved && step->request->is_compensation;
+    if (moved && step->found && step->candidate.type == CURSOR_TIME)
+        result->distance_us = step->candidate.instant_us - step->cursor.value.instant_us;
     if (moved)
         result->value = step->candidate;
     return true;

@@ -66,6 +66,7 @@ struct cursor_advance_result {
     bool no_forward;           /* cursor.no_forward.count */
     bool compensated;          /* cursor.token.compensate.count */
     int64_t conflicts;         /* cursor.cas.conflict.count */
+    int64_t distance_us;       /* TIME: how far it moved */
     struct cursor_value value; /* the current one */
 };
 

@@ -104,6 +104,18 @@ bool cursor_verify(struct store *store, struct arena *arena, struct str source,
     return ok;
 }
 
+bool cursor_verify_one(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       struct cursor_check *check, struct error *err)
+{
+    bool ok;
+
+    if (!store_begin_read(store, err))
+        return false;
+    ok = check_one(store, arena, name, check, err);
+    store_rollback(store);
+    return ok;
+}
+
 /* ---- rebuilding ---- */
 
 static bool rebuild(struct store *store, struct arena *arena, const struct cursor_name *name,

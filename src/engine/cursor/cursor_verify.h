@@ -32,6 +32,10 @@ struct cursor_check_list {
 bool cursor_verify(struct store *store, struct arena *arena, struct str source,
                    struct cursor_check_list *list, struct error *err) MUST_CHECK;
 
+/* One of them. */
+bool cursor_verify_one(struct store *store, struct arena *arena, const struct cursor_name *name,
+                       struct cursor_check *check, struct error *err) MUST_CHECK;
+
 /* Sets the value to what the events give, where it has another or none; *check is what was found
  * before. Nothing needs to be fetched again: a value that comes out earlier catches up from
  * coverage. L2 "cursor.no_events" where there are none; L1 "cursor.conflict" when it moved

@@ -119,6 +119,9 @@ static void make_row(struct attempt *attempt)
                         .status = batch->failure != NULL ? BATCH_FAILED : BATCH_SUCCEEDED,
                         .request_digest = batch->request_digest,
                         .response_digest = batch->response_digest,
+                        .evidence.request_input = batch->request_kept,
+                        .evidence.body_hash =
+                            attempt->context->body != NULL ? attempt->context->body->hash : STR(""),
                         .has_next = batch->has_next,
                         .created_us = attempt->record_context.now_us };
 }
@@ -154,6 +157,41 @@ static bool fence(struct attempt *attempt, int64_t now_us, struct error *err)
                              &attempt->result->is_held, err);
 }
 
+static void tell_id(struct buf *items, enum batch_item_kind kind, struct str id)
+{
+    batch_items_add(items, &(struct batch_item){ .kind = kind, .id = id });
+}
+
+/* What becomes of each item. Nothing, where there were none. */
+static bool tell_items(struct attempt *attempt, struct error *err)
+{
+    const struct fetch_batch *batch = attempt->batch;
+    const size_t id_count = batch->kind == FETCH_IDS ? batch->id_count : 0;
+    struct buf items;
+
+    if (attempt->cause != NULL ||
+        attempt->records.count + batch->bad_count + batch->lost_count + id_count == 0)
+        return true;
+    buf_init(&items, attempt->context->arena, (size_t)PAGE_BYTES_MAX);
+    batch_items_begin(&items);
+    records_tell(&attempt->records, &items);
+    for (size_t i = 0; i < batch->bad_count; i++)
+        tell_id(&items, BATCH_ITEM_QUARANTINED, batch->bad[i].provider_id);
+    for (size_t i = 0; i < id_count; i++)
+        tell_id(&items, BATCH_ITEM_LISTED, batch->ids[i]);
+    for (size_t i = 0; i < batch->lost_count; i++)
+        tell_id(&items, BATCH_ITEM_LOST, batch->lost[i].id);
+    attempt->row.evidence.items = buf_str(&items);
+    return buf_ok(&items, err);
+}
+
+/* In the transaction of the batch, so that whoever reads the batch finds its body. */
+static bool put_body(struct attempt *attempt, struct error *err)
+{
+    return attempt->context->body == NULL || attempt->batch->is_rest ||
+           store_archive_put(attempt->context->store, attempt->context->body, err);
+}
+
 /* Adds the row. Where one of its keys is taken, its numbers are read instead. */
 static bool add_row(struct attempt *attempt, struct error *err)
 {
@@ -163,6 +201,7 @@ static bool add_row(struct attempt *attempt, struct error *err)
 
     if (!batch_stats_write(context->arena, attempt->batch, attempt->result, reason_of(attempt),
                            &attempt->row.stats, err) ||
+        !tell_items(attempt, err) ||
         !store_batch_add(context->store, context->arena, &attempt->row, &added, err))
         return false;
     attempt->result->batch_id = added.id;
@@ -182,7 +221,7 @@ static bool add_row(struct attempt *attempt, struct error *err)
 /* Before the transaction. */
 static bool judge(struct attempt *attempt, struct error *err)
 {
-    *attempt->result = (struct commit_result){ 0 };
+    *attempt->result = (struct commit_result){ .observed_us = attempt->record_context.observed_us };
     if (attempt->cause != NULL)
         return true;
     attempt->result->quarantined = (int64_t)attempt->batch->bad_count;
@@ -219,8 +258,8 @@ static bool try_once(struct attempt *attempt, int64_t now_us, enum try_end *end,
         goto rollback;
     if (!result->is_held)
         goto leave;
-    if ((attempt->cause == NULL && !settle_others(attempt, err)) || !add_row(attempt, err) ||
-        !next_run(attempt, err))
+    if ((attempt->cause == NULL && !settle_others(attempt, err)) || !put_body(attempt, err) ||
+        !add_row(attempt, err) || !next_run(attempt, err))
         goto rollback;
     if (result->is_known) {
         keep_run(attempt);

@@ -31,6 +31,7 @@
 #include "engine/execute/stats.h"
 #include "engine/fetch/fetch.h"
 #include "port/random.h"
+#include "port/store_archive.h"
 #include "port/store_lease.h"
 #include "port/store_run.h"
 
@@ -53,7 +54,9 @@ struct commit_context { /* the same for all batches of a run; views */
     struct str expr_proto_hash; /* the plan's: record_context.expr_hash */
     bool is_by_id; /* the slice is a list of ids: one that is missing, bad or older was checked, and
                       makes no signal */
-    struct arena *arena; /* reset for each batch */
+    struct arena *arena;              /* reset for each batch */
+    const struct archived_body *body; /* the response, to be archived with its batch; NULL: it is
+                                         not. Of the rest of a response only the hash counts. */
 
     /* Commit's own: zero at the start, ended by commit_context_release(). */
     struct uuid_state ids;
@@ -64,9 +67,10 @@ struct commit_context { /* the same for all batches of a run; views */
 };
 
 struct commit_result {
-    bool is_held;     /* false: overtaken, nothing was written */
-    bool is_known;    /* the batch was stored before: its numbers, nothing rewritten */
-    int64_t batch_id; /* what follows is about records */
+    bool is_held;        /* false: overtaken, nothing was written */
+    int64_t observed_us; /* when the source was asked, by the clock of the store */
+    bool is_known;       /* the batch was stored before: its numbers, nothing rewritten */
+    int64_t batch_id;    /* what follows is about records */
     int64_t created;
     int64_t updated;
     int64_t same_date; /* of those updated: under the date they had */

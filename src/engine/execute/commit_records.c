@@ -47,6 +47,7 @@ bool records_init(struct records *records, const struct fetch_batch *batch, stru
     records->items = items;
     records->hashes = ARENA_ARRAY(records->arena, struct str, batch->record_count);
     records->ids = ARENA_ARRAY(records->arena, struct str, batch->record_count);
+    records->kinds = ARENA_ARRAY(records->arena, enum batch_item_kind, batch->record_count);
     if (records->arena->failed)
         return arena_error(records->arena, err);
     for (size_t i = 0; i < batch->record_count; i++)
@@ -74,6 +75,8 @@ static bool hash_item(struct records *records, size_t i, struct error *err)
 {
     char *hex;
 
+    if (records->hashes[i].data == NULL)
+        records->hashes[i] = records->items[i]->hash;
     if (records->hashes[i].data != NULL)
         return true;
     hex = arena_alloc_raw(records->arena, HASH_HEX_MAX);
@@ -146,19 +149,23 @@ static bool judge_item(struct records *records, size_t i, const struct record_co
     return true;
 }
 
-static void count_change(const struct record *record, const struct record_state *state,
-                         struct commit_result *result)
+static enum batch_item_kind count_change(const struct record *record,
+                                         const struct record_state *state,
+                                         struct commit_result *result)
 {
-    if (record->is_deleted)
+    if (record->is_deleted) {
         result->deleted++;
-    else if (state->id == 0)
-        result->created++;
-    else {
-        result->updated++;
-        result->same_date += record->has_updated_at && state->has_updated &&
-                             record->updated_at_us == state->updated_us &&
-                             str_eq(record->version, state->provider_version);
+        return BATCH_ITEM_DELETED;
     }
+    if (state->id == 0) {
+        result->created++;
+        return BATCH_ITEM_NEW;
+    }
+    result->updated++;
+    result->same_date += record->has_updated_at && state->has_updated &&
+                         record->updated_at_us == state->updated_us &&
+                         str_eq(record->version, state->provider_version);
+    return BATCH_ITEM_CHANGED;
 }
 
 static void see_date(const struct record *record, struct commit_result *result)
@@ -281,6 +288,7 @@ static bool sort_out(struct records *records, size_t i, const struct record_cont
         return false;
     if (judgement == OVERWRITE_OLDER) {
         result->older++;
+        records->kinds[i] = BATCH_ITEM_OLDER;
         if (records->touches_older)
             records->touches[records->touch_count++] = state->id;
         return true;
@@ -288,10 +296,11 @@ static bool sort_out(struct records *records, size_t i, const struct record_cont
     records->current[records->current_count++] = records->ids[i];
     if (judgement == OVERWRITE_UNCHANGED) {
         result->unchanged++;
+        records->kinds[i] = BATCH_ITEM_UNCHANGED;
         records->same[records->same_count++] = (struct record_version){ state->id, state->version };
         return true;
     }
-    count_change(records->items[i], state, result);
+    records->kinds[i] = count_change(records->items[i], state, result);
     return add_change(records, i, context, state, err);
 }
 
@@ -313,6 +322,14 @@ bool records_judge(struct records *records, const struct record_context *context
             return false;
     }
     return finish_changes(records, context, err);
+}
+
+void records_tell(const struct records *records, struct buf *items)
+{
+    for (size_t i = 0; i < records->count; i++)
+        batch_items_add(items, &(struct batch_item){ .kind = records->kinds[i],
+                                                     .id = records->ids[i],
+                                                     .hash = batch_item_hash(records->hashes[i]) });
 }
 
 /* ---- writing ---- */

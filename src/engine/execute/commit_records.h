@@ -13,6 +13,7 @@
 #ifndef PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
 #define PATRA_ENGINE_EXECUTE_COMMIT_RECORDS_H
 
+#include "core/batch_items.h"
 #include "engine/event/record_event.h"
 #include "engine/execute/commit.h"
 #include "port/store_record.h"
@@ -30,6 +31,7 @@ struct records {
     const struct record **items; /* by provider_id */
     struct str *hashes;          /* theirs; data NULL: not needed so far */
     struct str *ids;             /* theirs */
+    enum batch_item_kind *kinds; /* what becomes of them; made by records_judge() */
     size_t count;
     int64_t twice; /* states that another one of the same batch replaced */
 
@@ -50,6 +52,9 @@ bool records_init(struct records *records, const struct fetch_batch *batch,
 /* Sets the counts of *result that are about good records. */
 bool records_judge(struct records *records, const struct record_context *context,
                    struct commit_result *result, struct error *err) MUST_CHECK;
+
+/* After records_judge(): adds an item for each (core/batch_items.h). */
+void records_tell(const struct records *records, struct buf *items);
 
 /* In a transaction. The context has the whole lineage now. */
 bool records_write(struct records *records, const struct record_context *context, bool *is_written,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mask.h"
+#include "core/clock_jump.h"
 #include "core/retry.h"
 #include "data/utf8.h"
 
@@ -92,6 +93,34 @@ static bool fails_for_good(const struct fetch_verdict *verdict, const struct end
     return verdict->failed_ids > 0 && input->failed_again >= verdict->failed_ids;
 }
 
+/* The window ends after the present of the source, by the date of its responses: this host's clock
+ * is ahead, or a cache has answered. What comes until then is not in the list. */
+static bool ends_in_the_future(const struct fetch_verdict *verdict, const struct slice *slice)
+{
+    return (slice->dimension == SLICE_TIME || slice->dimension == SLICE_PAGE) &&
+           verdict->dated_us != 0 && slice->window.to_us - verdict->dated_us > CLOCK_STEP_MAX_US;
+}
+
+/* Covered is what was there when the list was made. */
+static struct ending cut_at_present(const struct fetch_verdict *verdict, const struct slice *slice)
+{
+    struct window covered = own_window(slice);
+    char text[ERROR_TEXT_MAX], dated[INSTANT_TEXT_MAX], to[INSTANT_TEXT_MAX];
+
+    if (covered.to_us > verdict->dated_us)
+        covered.to_us = verdict->dated_us;
+    if (!window_is_valid(covered) || id_range_is_valid(slice->part))
+        covered = (struct window){ 0, 0 };
+    (void)instant_format(verdict->dated_us, dated);
+    (void)instant_format(slice->window.to_us, to);
+    snprintf(text, sizeof(text),
+             "its window ends at %s, and the source answered at %s by its own clock (Date): only "
+             "what is before that counts as fetched. Is this host's clock ahead (patra clock "
+             "show)? If the source's is behind, or a cache answers, raise window.lag",
+             to, dated);
+    return partial(PARTIAL_CUT_SHORT, covered, str_of(text));
+}
+
 struct ending ending_of_verdict(const struct fetch_verdict *verdict,
                                 const struct ending_input *input)
 {
@@ -100,6 +129,8 @@ struct ending ending_of_verdict(const struct fetch_verdict *verdict,
 
     switch (verdict->kind) {
     case FETCH_COMPLETE:
+        if (ends_in_the_future(verdict, input->slice))
+            return cut_at_present(verdict, input->slice);
         if (verdict->lost_ids > 0)
             return partial(PARTIAL_HOLES, own_window(input->slice), verdict->reason);
         ending = final(TASK_SUCCEEDED, "");
@@ -211,6 +242,23 @@ struct ending ending_of_store(const struct error *err, const struct ending_input
     if (err->level == ERROR_REQUEST || err->level == ERROR_DATA)
         return ending_of_failure(err, input);
     return later(next_run_us(input), err->text);
+}
+
+/* ---- before the first request ---- */
+
+/* A window is held back for a person. Anything else is planned again as it comes. */
+struct ending ending_crashed(const struct ending_input *input, int64_t crashes)
+{
+    const struct window nothing = { 0, 0 };
+    char text[ERROR_TEXT_MAX];
+
+    snprintf(text, sizeof(text),
+             "%" PRId64 " workers in a row died, or stood still for longer than their lease, "
+             "before they had stored a batch of it",
+             crashes);
+    if (input->slice->dimension == SLICE_TIME)
+        return partial(PARTIAL_CRASHED, nothing, str_of(text));
+    return final(TASK_FAILED, text);
 }
 
 /* ---- between batches ---- */

@@ -76,6 +76,9 @@ struct ending ending_of_store(const struct error *err, const struct ending_input
 /* The store refuses the end itself (L2, L3): the task ends without details. */
 struct ending ending_unstorable(const struct error *err);
 
+/* Before the first request: too many workers have died with it. */
+struct ending ending_crashed(const struct ending_input *input, int64_t crashes);
+
 /* Between two batches. */
 struct ending ending_stopped(const struct ending_input *input);
 struct ending ending_paused(const struct ending_input *input);

@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "engine/execute/executor_internal.h"
 #include "engine/housekeeping/housekeeping.h"
-#include "port/store_rate.h"
+#include "engine/session/store_time.h"
 
 /* A task, its plan's snapshot, its spec, and the ids it is about. */
 #define STEP_BYTES_MAX (INT64_C(512) << 20)
@@ -36,6 +36,7 @@ bool executor_open(struct executor **out, const struct executor_parts *parts,
         executor->settings.poll_us = POLL_US;
     arena_init(&executor->arena, STEP_BYTES_MAX);
     arena_init(&executor->batch, BATCH_BYTES_MAX);
+    arena_init(&executor->archived, BATCH_BYTES_MAX);
     if (gate_open(&executor->gate,
                   &(struct gate_parts){ .pool = parts->gates,
                                         .store = parts->gate_store,
@@ -56,6 +57,8 @@ void executor_close(struct executor *executor)
     if (executor == NULL)
         return;
     gate_close(executor->gate);
+    archive_release(&executor->archive);
+    arena_release(&executor->archived);
     arena_release(&executor->batch);
     arena_release(&executor->arena);
     free(executor);
@@ -79,11 +82,11 @@ int64_t executor_at_us(const struct executor *executor, int64_t monotonic_us)
 bool executor_sync(struct executor *executor, struct error *err)
 {
     struct clock *clock = executor->parts.clock;
-    int64_t now_us;
+    struct store_time time;
 
-    if (!store_clock(executor->parts.store, clock_now_us(clock), &now_us, err))
+    if (!store_time(executor->parts.store, clock, &time, err))
         return false;
-    executor->synced_us = now_us;
+    executor->synced_us = time.now_us;
     executor->synced_at_us = clock_monotonic_us(clock);
     executor->is_synced = true;
     return true;
@@ -166,6 +169,21 @@ static bool keep_house_when_due(struct executor *executor, struct error *err)
     return true;
 }
 
+/* ---- a silence that a person has lifted ---- */
+
+#define LIFTED_US (2 * US_PER_SECOND) /* how often to look */
+
+static void hear_lifted(struct executor *executor)
+{
+    const int64_t monotonic_us = clock_monotonic_us(executor->parts.clock);
+
+    if (monotonic_us < executor->lifted_us)
+        return;
+    executor->lifted_us = monotonic_us + LIFTED_US;
+    if (gate_hear_lifted(executor->gate))
+        partitions_end_rests(executor->parts.partitions);
+}
+
 /* ---- the next task ---- */
 
 static bool is_wanted(const void *context, const struct task_partition *partition)
@@ -235,8 +253,13 @@ static bool claim(struct executor *executor, struct outlook *outlook, struct err
     struct partition_choice choice;
     struct partition_query query;
 
-    if (!store_partition_list(store, &executor->arena, now_us, &partitions, err) ||
-        !store_pause_list(store, &executor->arena, (struct str){ 0 }, &pauses, err) ||
+    gate_tell(executor->gate);
+    hear_lifted(executor);
+    if (!store_partition_list(store, &executor->arena, now_us, &partitions, err))
+        return false;
+    if (partitions.count == 0)
+        return true;
+    if (!store_pause_list(store, &executor->arena, (struct str){ 0 }, &pauses, err) ||
         !learn_all(executor, &partitions, err))
         return false;
     for (size_t i = 0; i < partitions.count; i++) {
@@ -311,7 +334,8 @@ static bool look(struct executor *executor, struct outlook *outlook, bool *drain
     *outlook = (struct outlook){ 0 };
     *drained = false;
     return keep_house_when_due(executor, err) && claim(executor, outlook, err) &&
-           (outlook->tasks.count > 0 || is_drained(executor, outlook, drained, err));
+           (outlook->tasks.count > 0 || !executor->settings.is_draining ||
+            is_drained(executor, outlook, drained, err));
 }
 
 bool executor_step(struct executor *executor, enum executor_did *did, int64_t *next_us,
@@ -336,7 +360,8 @@ bool executor_step(struct executor *executor, enum executor_did *did, int64_t *n
     *next_us += executor->settings.poll_us;
     executor_report(executor, &(struct executor_event){ .kind = EXECUTOR_IDLE,
                                                         .until_us = outlook.rest.until_us,
-                                                        .reason = outlook.rest.reason });
+                                                        .reason = outlook.rest.reason,
+                                                        .partition = outlook.rest.partition });
     return true;
 }
 

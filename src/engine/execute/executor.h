@@ -33,6 +33,7 @@
 #include "engine/execute/ending.h"
 #include "engine/fetch/fetch.h"
 #include "engine/source/spec_cache.h"
+#include "port/body_packer.h"
 #include "port/store_task.h"
 
 /* ---- what the executors of one process share (partitions.h) ---- */
@@ -43,11 +44,14 @@ void partitions_close(struct partitions *partitions); /* accepts NULL */
 
 /* ---- what is seen from outside ---- */
 
+struct cursor_advance_result; /* engine/cursor/cursor_advance.h */
+
 enum executor_event_kind {
     EXECUTOR_STARTED, /* a task */
     EXECUTOR_WAITING, /* for a permit, or between two attempts: until until_us, and why */
     EXECUTOR_BATCH,   /* was committed; or, with err and without commit, was not received */
     EXECUTOR_ENDED,   /* a task */
+    EXECUTOR_CURSOR,  /* after a task: the cursor moved, or did not */
     EXECUTOR_IDLE,    /* nothing may run before until_us, and why; until_us 0: nothing waits */
     EXECUTOR_TROUBLE, /* the store is out of reach; err says why */
 };
@@ -57,11 +61,14 @@ struct executor_event { /* views, valid during the call; what does not apply is 
     const struct task *task;
     int64_t run_id;
     int64_t now_us;
-    int64_t until_us;        /* 0: unknown */
-    enum wait_reason reason; /* WAITING, IDLE */
+    struct str traceparent;                 /* STARTED: of the run; its requests have this trace */
+    int64_t until_us;                       /* 0: unknown */
+    enum wait_reason reason;                /* WAITING, IDLE */
+    const struct task_partition *partition; /* IDLE: whose tasks wait; NULL: of none */
     const struct fetch_batch *batch;
     const struct commit_result *commit;
     const struct ending *ending;
+    const struct cursor_advance_result *cursor;
     const struct error *err;
 };
 
@@ -85,6 +92,8 @@ struct executor_parts {  /* all must outlive the executor */
     struct executor_watch *watch; /* may be NULL */
     struct log *log;              /* may be NULL */
     int wake_fd;                  /* CLOCK_NO_WAKE: none */
+    /* For sources that archive their responses; NULL: none are archived. */
+    bool (*packer_open)(struct body_packer **packer, struct error *err);
 };
 
 struct executor_settings {
@@ -107,7 +116,8 @@ void executor_close(struct executor *executor); /* accepts NULL */
 enum executor_did {
     EXECUTOR_WORKED,  /* on a task, however it ended */
     EXECUTOR_NOTHING, /* no task may run before next_us */
-    EXECUTOR_DRAINED, /* no task waits that could run at all, and none is under way */
+    EXECUTOR_DRAINED, /* if settings.is_draining: no task waits that could run at all, and none is
+                         under way */
 };
 
 /* Runs one task, or none. False when the executor cannot continue at all: the store is not one

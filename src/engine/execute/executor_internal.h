@@ -9,6 +9,7 @@
 #define PATRA_ENGINE_EXECUTE_EXECUTOR_INTERNAL_H
 
 #include "core/retry.h"
+#include "engine/archive/archive.h"
 #include "engine/execute/assignment.h"
 #include "engine/execute/executor.h"
 #include "engine/execute/partitions.h"
@@ -20,12 +21,15 @@ struct executor {
     struct executor_parts parts;
     struct executor_settings settings;
     struct gate *gate;
-    struct arena arena; /* of one step */
-    struct arena batch; /* of one commit */
+    struct arena arena;     /* of one step */
+    struct arena batch;     /* of one commit */
+    struct archive archive; /* without a packer until it is needed */
+    struct arena archived;  /* the response that is archived with this batch */
     bool is_synced;
     int64_t synced_us;       /* what the store's clock said last, */
     int64_t synced_at_us;    /* and when: monotonic */
     int64_t housekeeping_us; /* monotonic: when it is due */
+    int64_t lifted_us;       /* monotonic: when to look for silences that were lifted */
 };
 
 /* ---- executor.c ---- */
@@ -88,6 +92,7 @@ struct task_run {
     const struct task *task;
     struct lease lease;
     struct run run;
+    struct archived_body body; /* of the response that is being stored */
     struct assignment assignment;
     struct retry_policy retry;
     struct lease_gate lease_gate;

@@ -1,6 +1,7 @@
 /* Between the walk and the rate gate. Each attempt at a request is progress: it renews the lease
- * when a third of the lease is over. So do the bytes of a response, however slowly they arrive. A
- * walk that hangs requests no permit and receives nothing, and its lease runs out.
+ * when a third of the lease is over. So does waiting for a response, which the timeouts of the
+ * source end: a lease may be shorter than they are, so that a worker that died is soon replaced,
+ * and one that waits is not. A walk that hangs does neither, and its lease runs out.
  */
 #include "engine/execute/executor_internal.h"
 
@@ -56,7 +57,7 @@ static void lease_gate_feedback(struct permit_gate *port, const struct permit_fe
 }
 
 /* A lost lease is found out by the next attempt or the commit. */
-static void hear_bytes(struct http_watch *watch)
+static void keep_waiting(struct http_watch *watch)
 {
     struct error ignored;
 
@@ -83,6 +84,6 @@ void lease_gate_init(struct task_run *run, struct permit_gate *inner)
         .run = run,
         .renewed_us = clock_monotonic_us(run->executor->parts.clock),
     };
-    run->watch = (struct run_watch){ { hear_bytes }, &run->lease_gate };
+    run->watch = (struct run_watch){ { keep_waiting }, &run->lease_gate };
     run->waiter = (struct run_waiter){ .waiter = { report_wait }, .run = run };
 }

@@ -165,18 +165,19 @@ static struct partition_rest rest_of(struct partitions *partitions,
     const struct entry *m = entry_of(partitions, &state->partition);
 
     if (m != NULL && health_is_open(&m->health, query->now_us))
-        return (struct partition_rest){ m->health.open_until_us, WAIT_CIRCUIT };
+        return (struct partition_rest){ .until_us = m->health.open_until_us,
+                                        .reason = WAIT_CIRCUIT };
     if (m != NULL && m->rest.until_us > query->now_us)
         return m->rest;
     if (!state->has_due)
-        return (struct partition_rest){ state->scheduled_us, WAIT_DUE };
-    return (struct partition_rest){ 0, WAIT_SLOT };
+        return (struct partition_rest){ .until_us = state->scheduled_us, .reason = WAIT_DUE };
+    return (struct partition_rest){ .reason = WAIT_SLOT };
 }
 
 struct partition_rest partitions_rest(struct partitions *partitions,
                                       const struct partition_query *query)
 {
-    struct partition_rest first = { 0, WAIT_DUE };
+    struct partition_rest first = { .reason = WAIT_DUE };
 
     pthread_mutex_lock(&partitions->lock);
     for (size_t i = 0; i < query->partitions->count; i++) {
@@ -190,7 +191,7 @@ struct partition_rest partitions_rest(struct partitions *partitions,
         if (rest.until_us == 0 && first.until_us == 0)
             first.reason = rest.reason;
         else if (rest.until_us > 0 && (first.until_us == 0 || rest.until_us < first.until_us))
-            first = rest;
+            first = (struct partition_rest){ rest.until_us, rest.reason, &state->partition };
     }
     pthread_mutex_unlock(&partitions->lock);
     return first;
@@ -207,6 +208,14 @@ void partitions_note_rest(struct partitions *partitions, const struct task_parti
     m = entry_of(partitions, partition);
     if (m != NULL && rest->until_us > m->rest.until_us)
         m->rest = *rest;
+    pthread_mutex_unlock(&partitions->lock);
+}
+
+void partitions_end_rests(struct partitions *partitions)
+{
+    pthread_mutex_lock(&partitions->lock);
+    for (struct entry *m = partitions->entries; m != NULL; m = m->next)
+        m->rest = (struct partition_rest){ 0 };
     pthread_mutex_unlock(&partitions->lock);
 }
 

@@ -36,6 +36,7 @@ struct partition_choice partitions_choose(struct partitions *partitions,
 struct partition_rest {
     int64_t until_us;
     enum wait_reason reason;
+    const struct task_partition *partition; /* whose; NULL: of none. One of the query's. */
 };
 struct partition_rest partitions_rest(struct partitions *partitions,
                                       const struct partition_query *query);
@@ -44,6 +45,10 @@ struct partition_rest partitions_rest(struct partitions *partitions,
  * get a permit, and none is taken from the queue. */
 void partitions_note_rest(struct partitions *partitions, const struct task_partition *partition,
                           const struct partition_rest *rest);
+
+/* A person has lifted a silence: tasks of all partitions may be taken, and those that are still to
+ * be silent say so again. */
+void partitions_end_rests(struct partitions *partitions);
 
 /* The settings of a partition, once they were read. */
 struct partition_rules {

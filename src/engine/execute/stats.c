@@ -127,6 +127,8 @@ bool batch_stats_write(struct arena *arena, const struct fetch_batch *batch,
     json_write_member_i64(&writer, STR("signals"), result->signals);
     if (result->has_latest)
         json_write_member_i64(&writer, STR("latestUs"), result->latest_us);
+    if (result->observed_us > 0)
+        json_write_member_i64(&writer, STR("observedUs"), result->observed_us);
     if (cause != NULL)
         write_cause(&writer, cause);
     json_write_end(&writer);
@@ -165,6 +167,8 @@ bool batch_stats_read(struct arena *arena, struct str json, struct commit_result
     result->updated -= result->deleted;
     result->has_latest =
         json_i64(&doc, json_get(&doc, json_root(&doc), STR("latestUs")), &result->latest_us);
+    if (!json_i64(&doc, json_get(&doc, json_root(&doc), STR("observedUs")), &result->observed_us))
+        result->observed_us = 0;
     return true;
 }
 

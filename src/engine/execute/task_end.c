@@ -244,7 +244,8 @@ static void report_end(struct task_run *run, const struct ending *ending)
 
     if (is_silence(ending))
         partitions_note_rest(executor->parts.partitions, &partition,
-                             &(struct partition_rest){ ending->retry_at_us, ending->retry_reason });
+                             &(struct partition_rest){ .until_us = ending->retry_at_us,
+                                                       .reason = ending->retry_reason });
     executor_report(executor, &(struct executor_event){ .kind = EXECUTOR_ENDED,
                                                         .task = run->task,
                                                         .run_id = run->run.id,
@@ -255,6 +256,15 @@ static void report_not_moved(const struct task_run *run, const struct error *err
 {
     log_event(run->executor->parts.log, LOG_WARN, "cursor not moved",
               LOG_STR("source", run->task->source), LOG_STR("error", str_of(err->text)));
+}
+
+static void report_cursor(const struct task_run *run, const struct cursor_advance_result *moved)
+{
+    if (moved->has_cursor)
+        executor_report(run->executor, &(struct executor_event){ .kind = EXECUTOR_CURSOR,
+                                                                 .task = run->task,
+                                                                 .run_id = run->run.id,
+                                                                 .cursor = moved });
 }
 
 static void follow_feed(struct task_run *run)
@@ -268,7 +278,9 @@ static void follow_feed(struct task_run *run)
     struct cursor_advance_result moved;
     struct error err;
 
-    if (!cursor_feed_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
+    if (cursor_feed_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
+        report_cursor(run, &moved);
+    else
         report_not_moved(run, &err);
 }
 
@@ -296,7 +308,9 @@ static void follow_up(struct task_run *run, const struct ending *ending)
     request.lineage.batch_id = run->batch_id;
     request.batch_no = run->batch_no;
     request.observed_max = run->run.observed_max;
-    if (!cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
+    if (cursor_advance(executor->parts.store, &executor->batch, &request, &moved, &err))
+        report_cursor(run, &moved);
+    else
         report_not_moved(run, &err);
     if (ending->needs_reslice)
         (void)!executor_keep_house(executor, (struct executor_chores){ .tickets = true }, &err);

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/limits.h"
 #include "engine/source/retry_policy.h"
 
 /* How often a run checks whether it was paused or cancelled. */
@@ -310,6 +311,57 @@ static void note_batch(struct task_run *run, const struct fetch_batch *batch,
                                                              .err = batch->failure });
 }
 
+static bool open_archive(struct executor *executor, struct error *err)
+{
+    struct body_packer *packer;
+
+    if (executor->archive.packer != NULL)
+        return true;
+    if (!executor->parts.packer_open(&packer, err))
+        return false;
+    archive_init(&executor->archive, packer, executor->parts.store);
+    return true;
+}
+
+/* The response of a batch, for its commit. What cannot be archived is stored nevertheless. */
+static void archive_batch(struct task_run *run, struct fetch *fetch,
+                          const struct fetch_batch *batch)
+{
+    struct executor *executor = run->executor;
+    struct archive_input input = { .secrets = executor->parts.secrets,
+                                   .now_us = executor_now_us(executor) };
+    struct fetch_response response;
+    struct error err;
+
+    if (batch->is_rest)
+        return; /* the body is that of the first part */
+    run->commit.body = NULL;
+    if (executor->parts.packer_open == NULL || !fetch_response(fetch, batch, &response) ||
+        response.form->endpoint->http.archive_keep_us == 0)
+        return;
+    input.form = response.form;
+    input.reply = response.reply;
+    arena_reset(&executor->archived);
+    if (open_archive(executor, &err) &&
+        archive_make(&executor->archive, &executor->archived, &input, &run->body, &err))
+        run->commit.body = &run->body;
+    else
+        log_event(executor->parts.log, LOG_WARN, "response not archived",
+                  LOG_STR("source", run->task->source), LOG_STR("error", str_of(err.text)));
+}
+
+/* Between tasks: dictionaries, age and size. The next task does what this one could not. */
+static void tend_archive(struct task_run *run)
+{
+    struct executor *executor = run->executor;
+    const struct spec *spec = run->assignment.spec;
+    struct error ignored;
+
+    if (executor->archive.packer == NULL || spec == NULL)
+        return;
+    (void)!archive_tend(&executor->archive, spec, executor_now_us(executor), &ignored);
+}
+
 /* Until it is stored, or the lease is lost. */
 static bool store_batch(struct task_run *run, struct fetch *fetch, const struct fetch_batch *batch,
                         bool *held, struct error *err)
@@ -320,6 +372,7 @@ static bool store_batch(struct task_run *run, struct fetch *fetch, const struct 
 
     if (batch->made_us > 0 && batch->made_us < observed_us)
         observed_us = batch->made_us; /* what was fetched since is newer than the file */
+    archive_batch(run, fetch, batch);
     while (!batch_commit(&run->commit, fetch, batch,
                          (struct commit_times){ observed_us, executor_now_us(run->executor) },
                          &result, err)) {
@@ -333,8 +386,8 @@ static bool store_batch(struct task_run *run, struct fetch *fetch, const struct 
 }
 
 /* The row of a batch that was not received. Its cause matters more than a failure to store it. */
-static void store_failed_batch(struct task_run *run, const struct fetch_batch *batch,
-                               const struct error *cause)
+static void store_failed_batch(struct task_run *run, struct fetch *fetch,
+                               const struct fetch_batch *batch, const struct error *cause)
 {
     struct commit_result result;
     struct error ignored;
@@ -344,6 +397,7 @@ static void store_failed_batch(struct task_run *run, const struct fetch_batch *b
                                                              .run_id = run->run.id,
                                                              .batch = batch,
                                                              .err = cause });
+    archive_batch(run, fetch, batch);
     (void)!batch_commit_failed(&run->commit, batch, cause, executor_now_us(run->executor), &result,
                                &ignored);
 }
@@ -378,7 +432,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
             *ending = ending_overtaken();
         else {
             if (has_row(err))
-                store_failed_batch(run, &batch, err);
+                store_failed_batch(run, fetch, &batch, err);
             input = ending_input_of(run, executor_shared_us(run->executor, batch.retry_at_us),
                                     batch.retry_reason);
             *ending = ending_of_failure(err, &input);
@@ -387,7 +441,7 @@ static bool step(struct task_run *run, struct fetch *fetch, bool *is_last, struc
         return true;
     }
     if (batch.outcome == FETCH_DEFERRED) {
-        store_failed_batch(run, &batch, batch.failure);
+        store_failed_batch(run, fetch, &batch, batch.failure);
         return true; /* the ids after these are requested first */
     }
     if (!store_batch(run, fetch, &batch, &held, err))
@@ -434,7 +488,10 @@ static struct ending carry_out(struct task_run *run, struct error *fatal)
     run->retry = retry_default();
     if (load(run, &err)) {
         run->retry = retry_policy_of(&run->assignment.spec->endpoint.retry);
-        make_traceparent(run);
+        if (run->task->crashes >= TASK_CRASHES_MAX) {
+            input = ending_input_of(run, 0, WAIT_BACKOFF);
+            return ending_crashed(&input, run->task->crashes);
+        }
         if (walk(run, &ending, &err))
             return ending;
     }
@@ -502,10 +559,14 @@ bool task_run(struct executor *executor, const struct task *task, struct error *
         return false;
     if (!held)
         return true;
-    executor_report(executor, &(struct executor_event){
-                                  .kind = EXECUTOR_STARTED, .task = task, .run_id = run.run.id });
+    make_traceparent(&run);
+    executor_report(executor, &(struct executor_event){ .kind = EXECUTOR_STARTED,
+                                                        .task = task,
+                                                        .run_id = run.run.id,
+                                                        .traceparent = str_of(run.traceparent) });
     ending = carry_out(&run, &fatal);
     ok = end(&run, &ending, err);
+    tend_archive(&run);
     commit_context_release(&run.commit);
     assignment_release(&run.assignment);
     if (ok && fatal.level != ERROR_NONE) {

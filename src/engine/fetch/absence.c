@@ -190,6 +190,5 @@ bool absence_check(const struct absence_input *input, struct arena *arena, struc
 bool absence_is_end(const struct listing *listing)
 {
     return (listing->next_part == LISTING_ABSENT || listing->next_part == LISTING_EMPTY) &&
-           !listing->ends_by_links && listing->more != PAGE_MORE_NO &&
-           listing->feed.sync_token.data == NULL;
+           !listing->ends_by_links && listing->more != PAGE_MORE_NO;
 }

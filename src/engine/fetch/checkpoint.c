@@ -22,7 +22,7 @@ struct member {
     bool *flag;
 };
 
-enum { MEMBERS_MAX = 64 };
+enum { MEMBERS_MAX = 72 };
 
 struct members {
     struct member items[MEMBERS_MAX];
@@ -65,6 +65,8 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_PAGE, "isProbe", .flag = &c->page.is_probe },
         { SCOPE_PAGE, "wasShort", .flag = &c->page.was_short },
         { SCOPE_PAGE, "wasRepeat", .flag = &c->page.was_repeat },
+        { SCOPE_PAGE, "wasLast", .flag = &c->page.was_last },
+        { SCOPE_PAGE, "isMoreWrong", .flag = &c->page.is_more_wrong },
         { SCOPE_PROOF, "pages", .number = &proof->pages },
         { SCOPE_PROOF, "items", .number = &proof->items },
         { SCOPE_PROOF, "distinct", .number = &proof->distinct },
@@ -90,6 +92,8 @@ static void list_members(struct members *list, struct checkpoint *c, struct proo
         { SCOPE_FEED, "isFull", .flag = &c->feed.is_full },
         { SCOPE_FEED, "fullUs", .number = &c->feed.full_us },
         { SCOPE_FEED, "isBridged", .flag = &c->feed.is_bridged },
+        { SCOPE_FEED, "isLatestWrong", .flag = &c->feed.is_latest_wrong },
+        { SCOPE_FEED, "isTokenSent", .flag = &c->feed.is_token_sent },
         { SCOPE_BULK, "records", .number = &c->bulk.place.records },
         { SCOPE_BULK, "bytes", .number = &c->bulk.place.bytes },
         { SCOPE_BULK, "others", .number = &c->bulk.others },

@@ -34,13 +34,15 @@ struct id_list {
  * checkpoint (engine/cursor/cursor_feed.h), so "at" and "behind" mean the same there. */
 struct checkpoint_feed {
     bool is_on;
-    struct str seen;   /* ID: the highest id received; TOKEN: the token that ends the sync */
-    struct str at;     /* the part of it that is complete: what a cursor may be moved to */
-    struct str behind; /* the source does not go forward; ID: this is as far as it goes */
-    struct str latest; /* ID: the highest id that the source has */
-    bool is_full;      /* TOKEN: the token had expired, and everything was read again ... */
-    int64_t full_us;   /* ... since this instant */
-    bool is_bridged;   /* TOKEN: ... not everything, but what changed since the last sync */
+    struct str seen;      /* ID: the highest id received; TOKEN: the token that ends the sync */
+    struct str at;        /* the part of it that is complete: what a cursor may be moved to */
+    struct str behind;    /* the source does not go forward; ID: this is as far as it goes */
+    struct str latest;    /* ID: the highest id that the source has */
+    bool is_latest_wrong; /* ID: it was below an id that came, or fell */
+    bool is_token_sent;   /* TOKEN: changes came with the token that was sent */
+    bool is_full;         /* TOKEN: the token had expired, and everything was read again ... */
+    int64_t full_us;      /* ... since this instant */
+    bool is_bridged;      /* TOKEN: ... not everything, but what changed since the last sync */
 };
 
 /* Of a walk over a file. */

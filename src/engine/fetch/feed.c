@@ -96,21 +96,43 @@ static bool is_above(struct str id, struct str other)
     return id.data != NULL && cursor_id_compare(id, other.data != NULL ? other : STR("0")) > 0;
 }
 
-void feed_see(const struct phase *phase, const struct listing *listing, struct page_seen *seen)
+/* What the source calls its highest id is not: this page, or one before it, has a higher one, or it
+ * has fallen. Nothing is concluded from it then. */
+static bool is_latest_wrong(const struct walk_feed *feed, const struct listing *listing)
+{
+    const struct str latest = listing->feed.latest, before = text_of(&feed->latest);
+
+    if (feed->is_latest_wrong || latest.data == NULL)
+        return feed->is_latest_wrong;
+    return is_above(listing->feed.highest, latest) ||
+           (before.data != NULL && cursor_id_compare(latest, before) < 0);
+}
+
+static void see_latest(const struct fetch *fetch, const struct phase *phase,
+                       const struct listing *listing, struct page_seen *seen)
+{
+    const struct str after = phase->state.token, latest = listing->feed.latest;
+
+    if (latest.data == NULL || is_latest_wrong(&fetch->feed, listing))
+        return;
+    seen->is_latest = seen->next.data != NULL && cursor_id_compare(seen->next, latest) >= 0;
+    seen->is_below_latest = is_above(latest, seen->next) && is_above(latest, after);
+    if (listing->items == 0 && after.data != NULL && cursor_id_compare(after, latest) >= 0 &&
+        seen->more != PAGE_MORE_YES)
+        seen->is_declared_empty = true;
+}
+
+void feed_see(const struct fetch *fetch, const struct phase *phase, const struct listing *listing,
+              struct page_seen *seen)
 {
     const struct str after = phase->state.token;
-    const struct str latest = listing->feed.latest;
 
     if (phase->rules.type != PAGINATION_ID)
         return;
     seen->is_unordered = listing->feed.is_unordered;
-    seen->is_latest = latest.data != NULL && seen->next.data != NULL &&
-                      cursor_id_compare(seen->next, latest) >= 0;
-    seen->is_below_latest = is_above(latest, seen->next) && is_above(latest, after);
+    see_latest(fetch, phase, listing, seen);
     if (after.data == NULL)
         return;
-    if (listing->items == 0 && latest.data != NULL && cursor_id_compare(after, latest) >= 0)
-        seen->is_declared_empty = true;
     if (seen->next.data != NULL && cursor_id_compare(seen->next, after) <= 0)
         seen->place =
             cursor_id_compare(listing->feed.lowest.data != NULL ? listing->feed.lowest : seen->next,
@@ -127,13 +149,13 @@ static void note_highest(struct walk_feed *feed, struct str id)
         set_text(&feed->seen, id);
 }
 
-/* The highest id of the source is below the cursor. */
+/* The highest id of the source is below the cursor, and so is all that came. */
 static bool went_back(const struct fetch *fetch)
 {
     const struct str latest = text_of(&fetch->feed.latest), cursor = feed_of(fetch)->cursor;
 
     return feed_of(fetch)->type == CURSOR_ID && latest.data != NULL && cursor.data != NULL &&
-           cursor_id_compare(latest, cursor) < 0;
+           cursor_id_compare(latest, cursor) < 0 && !is_above(text_of(&fetch->feed.seen), cursor);
 }
 
 static void note_ids(struct fetch *fetch, const struct listing *listing)
@@ -143,15 +165,35 @@ static void note_ids(struct fetch *fetch, const struct listing *listing)
     const struct str latest = listing->feed.latest;
     const bool is_cut = phase->is_done && phase->end == PAGE_CUT_NO_FORWARD;
 
+    feed->is_latest_wrong = is_latest_wrong(feed, listing);
     if (latest.data != NULL)
         set_text(&feed->latest, cursor_id_normal(latest));
-    if (went_back(fetch))
-        set_text(&feed->behind, cursor_id_normal(latest));
     if (is_cut)
         set_text(&feed->behind, listing->feed.highest);
     else
         note_highest(feed,
                      phase->rules.type == PAGINATION_ID ? listing->next : listing->feed.highest);
+}
+
+static bool is_same(struct str token, struct str sent)
+{
+    return token.data != NULL && sent.data != NULL && str_eq(token, sent);
+}
+
+/* The token that was sent came back with records: as the token of the next sync, or as that of the
+ * next page. A total says whether all came. The state's token is the one that was sent only where
+ * the page was the last. */
+static void note_token(struct walk_feed *feed, const struct phase *phase,
+                       const struct listing *listing)
+{
+    const struct str token = listing->feed.sync_token, sent = phase->state.token;
+    const bool is_next_sent = is_same(listing->next, sent) && !phase->proof.has_total;
+
+    feed->is_token_sent = phase->is_done && listing->items > 0 &&
+                          (is_same(token, sent) || is_next_sent) &&
+                          phase->rules.same_token != SAME_TOKEN_CONTINUE;
+    if (token.data != NULL && token.len <= CURSOR_VALUE_MAX)
+        set_text(&feed->seen, token);
 }
 
 void feed_note(struct fetch *fetch, const struct phase *phase, const struct listing *listing)
@@ -163,9 +205,7 @@ void feed_note(struct fetch *fetch, const struct phase *phase, const struct list
         note_ids(fetch, listing);
         return;
     case CURSOR_TOKEN:
-        if (listing->feed.sync_token.data != NULL &&
-            listing->feed.sync_token.len <= CURSOR_VALUE_MAX)
-            set_text(&fetch->feed.seen, listing->feed.sync_token);
+        note_token(&fetch->feed, phase, listing);
         return;
     }
 }
@@ -174,6 +214,9 @@ void feed_restart(struct fetch *fetch)
 {
     fetch->feed.seen.is_set = false;
     fetch->feed.behind.is_set = false;
+    fetch->feed.latest.is_set = false;
+    fetch->feed.is_latest_wrong = false;
+    fetch->feed.is_token_sent = false;
 }
 
 bool feed_expires(struct fetch *fetch, const struct exchange *exchange)
@@ -194,14 +237,12 @@ bool feed_expires(struct fetch *fetch, const struct exchange *exchange)
 
 /* ---- the end ---- */
 
-/* An empty page was received, and the source has higher ids than those received. */
+/* The pages have ended, and the source has higher ids than those received. */
 static bool is_short_of_latest(const struct fetch *fetch)
 {
-    const struct phase *phase = phase_of(fetch);
     const struct str latest = text_of(&fetch->feed.latest);
 
-    return phase->rules.type == PAGINATION_ID && phase->end == PAGE_END_EMPTY &&
-           is_above(latest, text_of(&fetch->feed.seen)) &&
+    return !fetch->feed.is_latest_wrong && is_above(latest, text_of(&fetch->feed.seen)) &&
            is_above(latest, feed_of(fetch)->after) && is_above(latest, feed_of(fetch)->cursor);
 }
 
@@ -222,7 +263,7 @@ static void end_below_latest(struct fetch *fetch)
 
     walk_end(fetch, FETCH_SHORTFALL,
              arena_printf(&fetch->memory.own,
-                          "the page after id %.*s is empty, but the highest id of the source is "
+                          "there is nothing after id %.*s, but the highest id of the source is "
                           "%.*s (response.latest)",
                           STR_ARG(last.data != NULL ? last : STR("0")),
                           STR_ARG(text_of(&fetch->feed.latest))));
@@ -262,8 +303,9 @@ static struct str adoptable(const struct fetch *fetch)
 
     if (fetch->has_verdict && fetch->verdict.kind == FETCH_COMPLETE)
         return seen;
-    if (went_back(fetch) || (fetch->has_verdict && fetch->verdict.kind != FETCH_CUT_SHORT &&
-                             fetch->verdict.kind != FETCH_SHORTFALL))
+    if (went_back(fetch) ||
+        (fetch->has_verdict && fetch->verdict.kind != FETCH_CUT_SHORT &&
+         fetch->verdict.kind != FETCH_SHORTFALL && fetch->verdict.kind != FETCH_OVER_BUDGET))
         return none;
     return by_page && fetch->totals.sweeps == 0 ? seen : none;
 }
@@ -271,10 +313,27 @@ static struct str adoptable(const struct fetch *fetch)
 /* TOKEN: changes came, and the token that they came with is the one that was sent. */
 static bool is_same_token(const struct fetch *fetch)
 {
-    return feed_of(fetch)->type == CURSOR_TOKEN && fetch->has_verdict &&
-           fetch->verdict.kind == FETCH_COMPLETE && !fetch->feed.is_full &&
+    return feed_of(fetch)->type == CURSOR_TOKEN && !fetch->feed.is_full &&
            phase_of(fetch)->proof.items > 0 && feed_of(fetch)->after.data != NULL &&
            str_eq(text_of(&fetch->feed.seen), feed_of(fetch)->after);
+}
+
+void feed_doubt(const struct fetch *fetch, bool doubts[FETCH_DOUBTS])
+{
+    if (!is_feed(fetch))
+        return;
+    doubts[FETCH_DOUBT_LATEST] |= fetch->feed.is_latest_wrong;
+    doubts[FETCH_DOUBT_SAME_TOKEN] |= fetch->feed.is_token_sent || is_same_token(fetch);
+}
+
+/* How far a source comes that does not go forward; data NULL: it does. */
+static struct str behind_of(const struct fetch *fetch)
+{
+    if (went_back(fetch))
+        return text_of(&fetch->feed.latest);
+    if (fetch->has_verdict && fetch->verdict.kind == FETCH_COMPLETE && is_same_token(fetch))
+        return text_of(&fetch->feed.seen);
+    return text_of(&fetch->feed.behind);
 }
 
 struct checkpoint_feed feed_checkpoint(const struct fetch *fetch)
@@ -285,8 +344,10 @@ struct checkpoint_feed feed_checkpoint(const struct fetch *fetch)
         .is_on = true,
         .seen = text_of(&fetch->feed.seen),
         .at = adoptable(fetch),
-        .behind = is_same_token(fetch) ? text_of(&fetch->feed.seen) : text_of(&fetch->feed.behind),
+        .behind = behind_of(fetch),
         .latest = text_of(&fetch->feed.latest),
+        .is_latest_wrong = fetch->feed.is_latest_wrong,
+        .is_token_sent = fetch->feed.is_token_sent,
         .is_full = fetch->feed.is_full,
         .is_bridged = fetch->feed.is_bridged,
         .full_us = fetch->feed.full_us,
@@ -305,6 +366,8 @@ bool feed_resume(struct fetch *fetch, const struct checkpoint_feed *checkpoint, 
     set_text(&fetch->feed.latest, checkpoint->latest);
     if (feed_of(fetch)->type == CURSOR_ID)
         set_text(&fetch->feed.behind, checkpoint->behind);
+    fetch->feed.is_latest_wrong = checkpoint->is_latest_wrong;
+    fetch->feed.is_token_sent = checkpoint->is_token_sent;
     fetch->feed.is_full = checkpoint->is_full;
     fetch->feed.is_bridged = checkpoint->is_bridged;
     fetch->feed.full_us = checkpoint->full_us;

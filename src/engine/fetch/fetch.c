@@ -303,16 +303,15 @@ static bool take_step(struct fetch *fetch, struct fetch_batch *batch, struct err
 static void prefetch_next(struct fetch *fetch)
 {
     const enum step step = next_step(fetch);
-    struct exchange_request request = { .phase = fetch->list };
+    struct exchange_request request;
 
-    if (step == STEP_BULK)
-        return; /* the stream is open */
+    if (step == STEP_BULK || step == STEP_DEFERRED)
+        return; /* the stream is open; there is nothing to send */
     if (step == STEP_IDS)
         request = id_work_request(&fetch->ids);
-    else if (step == STEP_CHILDREN)
-        request = walk_child_request(fetch);
-    if (step == STEP_DEFERRED || (step != STEP_IDS && !request.phase->rules.replayable))
-        return; /* if we died, the page of a scroll would be lost */
+    else
+        request = step == STEP_CHILDREN ? walk_child_request(fetch) : walk_page_request(fetch);
+    /* Also of a scroll: if we died, its page would be lost, but it starts over then anyway. */
     prefetch_start(fetch, &request);
 }
 
@@ -363,6 +362,7 @@ static bool describe(struct fetch *fetch, struct fetch_batch *batch, const struc
     if (exchange == NULL)
         return true;
     batch->sent_us = exchange->is_sent ? exchange->started_us : 0;
+    batch->request_kept = exchange->request_kept;
     if (exchange->request_digest.len > 0)
         batch->request_digest = exchange->request_digest;
     return digest_response(
@@ -510,6 +510,18 @@ bool fetch_next(struct fetch *fetch, struct fetch_batch *batch, struct error *er
     if (!describe(fetch, batch, err, &second))
         batch->response_digest = STR("{}"); /* the first failure is the one to report */
     return error_wrap(err, "%.*s/%.*s", STR_ARG(fetch->spec->source), STR_ARG(batch->endpoint));
+}
+
+bool fetch_response(const struct fetch *fetch, const struct fetch_batch *batch,
+                    struct fetch_response *response)
+{
+    const struct phase *phase = batch->kind == FETCH_DETAILS ? fetch->ids.phase : fetch->list;
+
+    if (fetch->current == NULL || fetch->mode == WALK_BULK || phase == NULL ||
+        fetch->current->reply.status == 0)
+        return false;
+    *response = (struct fetch_response){ &phase->form, &fetch->current->reply };
+    return true;
 }
 
 struct record_origin fetch_origin(struct fetch *fetch)

@@ -147,7 +147,7 @@ struct fetch_parts {   /* all must outlive the fetch */
     struct secret_source *secrets;
     const struct xml *xml;        /* NULL: loaded for a source that responds in XML */
     struct permit_waiter *waiter; /* hears of waits; NULL: nobody does */
-    struct http_watch *watch;     /* hears of the bytes of slow responses; NULL: nobody does */
+    struct http_watch *watch;     /* called while a response is waited for; NULL: nobody is */
     int wake_fd;                  /* CLOCK_NO_WAKE: none */
 };
 
@@ -238,8 +238,10 @@ enum fetch_doubt {
     FETCH_DOUBT_INSTANT,  /* a page of one instant may be as much as the source gives of it */
     FETCH_DOUBT_ELEMENTS, /* a file of XML has elements that have no record */
     FETCH_DOUBT_CHILDREN, /* none of many parents has children */
+    FETCH_DOUBT_LATEST,   /* of a feed by id: the highest id of the source is below one that came */
+    FETCH_DOUBT_SAME_TOKEN, /* of a feed by token: changes came with the token that was sent */
 };
-enum { FETCH_DOUBTS = FETCH_DOUBT_CHILDREN + 1 };
+enum { FETCH_DOUBTS = FETCH_DOUBT_SAME_TOKEN + 1 };
 const char *fetch_doubt_name(enum fetch_doubt doubt); /* "lost-next" */
 
 struct fetch_verdict {
@@ -256,6 +258,7 @@ struct fetch_verdict {
     int64_t lost_ids;
     int64_t refused_ids; /* of the lost ones */
     int64_t failed_ids;  /* SHORTFALL: only these are missing; 0: something else is */
+    int64_t dated_us; /* when the list was made, by the source's clock (Date); 0: now, or unknown */
     int sweeps;
     int restarts;
     struct str reason; /* for people and record_remarks: "412 of 415 came; 2 sweeps" */
@@ -305,6 +308,7 @@ struct fetch_batch {
     bool has_next;
     struct str idempotent_key;  /* lower-case hex: of run, batch number and request */
     struct str request_digest;  /* JSON, see request.h */
+    struct str request_kept;    /* JSON, see request_kept.h; empty: there was no request */
     struct str response_digest; /* JSON, see digest.h */
     struct str checkpoint;
     struct fetch_counts counts;
@@ -371,6 +375,17 @@ static inline bool fetch_error_is_deferred(const struct error *err)
 {
     return strcmp(err->code, "fetch.deferred") == 0;
 }
+
+struct request_form;
+
+/* The response that the current batch is made of, or failed with, and the form of its request.
+ * False where there is none: nothing was received, or a file is read. */
+struct fetch_response {
+    const struct request_form *form;
+    const struct http_response *reply;
+};
+bool fetch_response(const struct fetch *fetch, const struct fetch_batch *batch,
+                    struct fetch_response *response);
 
 /* Where the records of the current batch come from: for record_hash() and record_fields(). Its
  * arena is that of the page. */

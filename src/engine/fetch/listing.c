@@ -498,6 +498,21 @@ static bool read_next_id(const struct reading *reading)
     return true;
 }
 
+/* An object, a list or a boolean in place of the token that ends a sync is none. */
+static bool check_sync_token(const struct reading *reading)
+{
+    const struct reader *reader = reading->input->reader;
+    enum document_kind kind;
+
+    if (!document_has_path(&reader->sync_token) || is_declared_empty(reading))
+        return true;
+    if (!page_kind(reading, &reader->sync_token, &kind))
+        return false;
+    return (kind != DOCUMENT_BOOL && kind != DOCUMENT_TREE) ||
+           refuse_part(reading, "answer.sync_token", &reader->endpoint->response.sync_token,
+                       "a text or a number");
+}
+
 /* The token that ends a sync may be a URL, which is followed like any other. */
 static bool read_feed(const struct reading *reading)
 {
@@ -510,6 +525,8 @@ static bool read_feed(const struct reading *reading)
         feed->latest.data == NULL && !is_declared_empty(reading))
         return refuse_part(reading, "answer.latest", &input.reader->endpoint->response.latest,
                            "a whole number");
+    if (!check_sync_token(reading))
+        return false;
     if (feed->sync_token.data == NULL ||
         reading->input->reader->endpoint->page.type != PAGINATION_URL)
         return true;

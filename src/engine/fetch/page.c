@@ -90,6 +90,7 @@ struct page_rules page_rules_of(const struct spec *spec, const struct spec_endpo
         .cap = page->cap,
         .base = page->base,
         .initial = page->has_initial ? page->initial : (struct str){ NULL, 0 },
+        .is_size_fixed = page->size_fixed,
         .replayable = page->replayable,
         .tail_probe = page->tail_probe,
         .same_token = page->same_token,
@@ -143,7 +144,7 @@ struct page_decision page_decide(const struct page_rules *rules, const struct pa
     case PAGINATION_SINGLE:
         return page_end(PAGE_END_SINGLE);
     case PAGINATION_ID:
-        return page_decide_id(rules, state, seen, facts);
+        return page_decide_id(&view);
     }
     assert(!"a type of the enum");
     return page_end(PAGE_END_SINGLE);

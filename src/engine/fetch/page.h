@@ -35,6 +35,8 @@
  *      short     all here      end          end; with a next token: go on, as a probe
  *      full      all here      go on, as a probe
  *      full      nothing       has_more is false: go on, as a probe
+ *      short     nothing       has_more is false: end, if a page of this walk was longer. If none
+ *                              was, the source may clamp sizes: go on, as a probe
  *      short     nothing       go on, as a probe: what follows shows the end
  *      all known               repeat, then it is a loop
  *
@@ -44,8 +46,12 @@
  * A page is full when it has as many items as were requested, or, since sources clamp sizes, as
  * many as the largest page before it.
  *
+ * Where records come after a page whose has_more was false, that has_more is wrong, and the walk
+ * goes on to the end of the pages without it.
+ *
  * A token that is the same as the one sent is an end where the list is empty or the total is
- * reached; with records and without a total the request is repeated first.
+ * reached; with records and without a total the request is repeated first. Where no page of the
+ * walk was longer, that end is doubtful, too: PAGE_END_BARE.
  *
  * Order. A list that is declared to be sorted by date may end the walk: its first page outside of
  * the window, and with TIME the first date outside of it, is an end by order. That is checked on
@@ -101,6 +107,7 @@ struct page_rules {
     int64_t cap;        /* the most records that one query hands out; 0: unknown */
     int base;           /* PAGE: the number of the first page */
     struct str initial; /* TOKEN: sent with the first request; data NULL: none */
+    bool is_size_fixed; /* all pages have that size, except for the last one */
     bool replayable;    /* the same request gives the same page again */
     bool tail_probe;    /* request the last page once more before it is believed */
     enum same_token same_token;
@@ -136,6 +143,8 @@ struct page_state {
     int64_t largest;    /* items on the largest page of this sweep before this one */
     bool was_short;  /* the page before had fewer items than the largest before it: near the end */
     bool was_repeat; /* the page before had nothing new */
+    bool was_last;   /* has_more of the page before was false */
+    bool is_more_wrong;  /* records came after a page whose has_more was false */
     int64_t looked_last; /* TIME: items on the page before, if that might have been the last */
     int64_t clamp;       /* TIME: the most items on a page that looked like the last and was not */
     bool has_edge;       /* a sorted list has shown dates */
@@ -179,7 +188,7 @@ struct page_seen {
     bool lacks_next;        /* and nothing else says that this is the end */
     enum page_place place;  /* ID */
     bool is_unordered;      /* ID: an id came after a higher one */
-    bool is_latest;         /* ID: the source has no higher id */
+    bool is_latest;         /* ID: the source says that it has no higher id, and is believed */
     bool is_below_latest;   /* ID: the source says that it has higher ids */
     bool next_is_known;     /* it was given before in this sweep, and is not the one sent */
     bool is_declared_empty; /* by a rule of the source there are no records */
@@ -197,6 +206,7 @@ struct page_facts {
     bool is_second;                 /* this is the second response to the same request */
     bool is_expected;               /* by its history the slice has records */
     bool is_total_reached;          /* by the distinct ids of the pages before this one */
+    int64_t largest;                /* items on the largest page of this walk, of all its lists */
 };
 
 /* ---- the decision ---- */
@@ -216,8 +226,9 @@ enum page_reason {
     PAGE_END_EMPTY,      /* nothing on the page, or nothing new */
     PAGE_END_RANGE,      /* the end of a slice by page */
     PAGE_END_PAST,       /* the list has left the window */
-    PAGE_END_BARE,       /* no next is there, or the one just sent, after a full page, and nothing
-                            else shows the end */
+    PAGE_END_BARE,       /* no next is there after a full page, or the one just sent after a page
+                            than which none was longer, or the request for a page after one whose
+                            has_more is false fails; and nothing else shows the end */
     PAGE_END_INSTANT,    /* TIME: nothing after a short page of one instant, and no page shows how
                             many the source gives at most */
 
@@ -227,7 +238,7 @@ enum page_reason {
     PAGE_CUT_STUCK, /* TIME: more records of one instant than a page holds, or none has a date; by
                        what was requested, or by what the source gives at most */
     PAGE_CUT_VOID,  /* more empty pages in a row than PAGE_EMPTY_MAX, or one where has_more is true
-                       and  the next request would be the same */
+                       and the next request would be the same */
     PAGE_CUT_ORDER, /* TIME: the page is not sorted, so where the next one begins is unknown; or it
                        is outside of the window, and shows no order */
     PAGE_CUT_LAST, /* the last slice by page ends at max_pages, and the source does not end there */
@@ -251,10 +262,6 @@ struct page_decision {
 
 struct page_decision page_decide(const struct page_rules *rules, const struct page_state *state,
                                  const struct page_seen *seen, const struct page_facts *facts);
-
-/* The decision for ID; page_decide() has looked at empty pages. */
-struct page_decision page_decide_id(const struct page_rules *rules, const struct page_state *state,
-                                    const struct page_seen *seen, const struct page_facts *facts);
 
 /* Empty pages in a row that are followed. ClinicalTrials.gov has empty pages with a token; no
  * source is known to have many. */

@@ -20,6 +20,12 @@ static bool is_last_range(const struct page_view *view)
     return rules->max_pages > 0 && view->facts->pages->to >= rules->base + rules->max_pages;
 }
 
+/* The total says so, or has_more on a page with room left. */
+static bool ends_here(const struct page_view *view)
+{
+    return view->is_all || (view->seen->more == PAGE_MORE_NO && !view->is_full);
+}
+
 /* The last request of a slice by page is for no more than the slice has. */
 static void clamp_to_range(const struct page_view *view, struct page_state *next)
 {
@@ -57,6 +63,8 @@ struct page_decision page_decide_counted(const struct page_view *view)
         return page_end(says_more(view) ? PAGE_CUT_VOID : PAGE_END_EMPTY);
     if (page_confirms_total(view))
         return page_end(PAGE_END_TOTAL);
+    if (page_confirms_more(view))
+        return page_end(PAGE_END_NO_MORE);
     if (is_known && page_may_repeat(view))
         return page_repeat(PAGE_UNSURE_REPEAT);
     if (page_ends_by_more(view))
@@ -64,7 +72,7 @@ struct page_decision page_decide_counted(const struct page_view *view)
     if (view->is_all && !view->is_full && view->seen->more != PAGE_MORE_YES)
         return page_end(PAGE_END_TOTAL);
     if (is_range_done(view))
-        return page_end(is_last_range(view) && !view->is_all ? PAGE_CUT_LAST : PAGE_END_RANGE);
+        return page_end(is_last_range(view) && !ends_here(view) ? PAGE_CUT_LAST : PAGE_END_RANGE);
     if (is_known) /* DataCite repeats its last page forever */
         return page_end(view->state->is_probe ? PAGE_END_EMPTY : PAGE_CUT_LOOP);
     if (page_limit_or_total(view) != PAGE_REASON_NONE)

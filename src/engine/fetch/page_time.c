@@ -333,6 +333,21 @@ static struct page_decision end_empty(const struct page_view *view)
     return page_end(is_in_doubt ? PAGE_END_INSTANT : PAGE_END_EMPTY);
 }
 
+/* has_more says that this page is the last. A total counts the rest of the window. Where the dates
+ * do not say how to go on, a page with room left is enough. */
+static bool ends_by_more(const struct page_view *view)
+{
+    const struct page_seen *seen = view->seen;
+
+    if (seen->more != PAGE_MORE_NO)
+        return false;
+    if (seen->has_total)
+        return seen->total <= seen->items;
+    if (!seen->has_dates || view->is_unsorted)
+        return !view->is_full;
+    return page_is_told_last(view) || page_limit(view) != PAGE_REASON_NONE;
+}
+
 static struct page_decision decide_dates(const struct page_view *view)
 {
     const struct page_seen *seen = view->seen;
@@ -344,7 +359,7 @@ static struct page_decision decide_dates(const struct page_view *view)
         return end_empty(view);
     if (view->state->is_probe)
         return return_to_instant(view, decision);
-    if (seen->more == PAGE_MORE_NO)
+    if (ends_by_more(view))
         return page_end(PAGE_END_NO_MORE);
     if (!seen->has_dates)
         return page_end(PAGE_CUT_STUCK);

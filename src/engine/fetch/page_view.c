@@ -57,11 +57,13 @@ struct page_view page_view_of(const struct page_rules *rules, const struct page_
         .seen = seen,
         .facts = facts,
         .position = position,
+        .largest = state->largest > facts->largest ? state->largest : facts->largest,
         .is_short = is_short,
         .is_full = seen->items > 0 && ((state->size > 0 && !is_short) || is_largest),
         .has_total = seen->has_total && position <= seen->total,
         .is_all = seen->has_total && position == seen->total,
         .is_missing = seen->has_total && position < seen->total,
+        .is_more_wrong = state->is_more_wrong || (state->was_last && seen->fresh > 0),
         .is_unsorted = is_unsorted(rules, state, seen),
         .order = order_of(rules, state, seen),
     };
@@ -97,6 +99,8 @@ struct page_decision page_go_on(const struct page_view *view)
     if (view->seen->items > next->largest)
         next->largest = view->seen->items;
     next->was_repeat = view->seen->items > 0 && view->seen->fresh == 0;
+    next->was_last = view->seen->more == PAGE_MORE_NO;
+    next->is_more_wrong = view->is_more_wrong;
     next->is_probe = false;
     next->misses = 0;
     next->back_us = view->rules->descending ? next->rest.to_us : next->rest.from_us;
@@ -130,6 +134,8 @@ bool page_is_unsure_empty(const struct page_view *view)
         return true; /* the last record of the page before should be here again */
     if (view->has_total)
         return view->is_missing || (view->state->number == 0 && view->facts->is_expected);
+    if (page_confirms_more(view))
+        return false;
     return view->state->number == 0 || !view->state->was_short;
 }
 
@@ -160,12 +166,24 @@ bool page_confirms_total(const struct page_view *view)
            view->seen->more != PAGE_MORE_YES;
 }
 
-/* has_more says that this page is the last. Where the page is full and nothing else shows the end,
- * one more page is requested. */
+bool page_is_told_last(const struct page_view *view)
+{
+    return view->seen->more == PAGE_MORE_NO && !view->is_full && !view->is_more_wrong &&
+           (view->seen->items < view->largest || (view->rules->is_size_fixed && view->is_short));
+}
+
+bool page_confirms_more(const struct page_view *view)
+{
+    return view->state->was_last && !view->is_more_wrong && view->seen->fresh == 0 &&
+           view->seen->more != PAGE_MORE_YES && !view->is_missing;
+}
+
+/* has_more says that this page is the last. Where nothing else shows the end, one more page is
+ * requested. */
 bool page_ends_by_more(const struct page_view *view)
 {
     return view->seen->more == PAGE_MORE_NO && !view->is_missing &&
-           (view->has_total || !view->is_full || page_limit(view) != PAGE_REASON_NONE);
+           (view->has_total || page_is_told_last(view) || page_limit(view) != PAGE_REASON_NONE);
 }
 
 bool page_shows_order(const struct page_view *view)

@@ -68,6 +68,7 @@ struct record {
     bool is_deleted;        /* a tombstone */
     struct str merged_into; /* of a tombstone: the id of the record that replaced it; empty: none */
     struct document_node node;
+    struct str hash;    /* of its content (record_hash), hex; data NULL: not made yet */
     const char *reason; /* why the record is bad: "id.missing", "id.invalid", "id.ambiguous",
                          * "date.missing", "date.syntax", "field.missing", "field.type",
                          * "field.value", "version.invalid", "event.size", "item.type"; NULL: it

@@ -33,6 +33,7 @@
 #include "data/http_message.h"
 #include "engine/fetch/listing.h"
 #include "engine/fetch/page.h"
+#include "port/http.h"
 #include "port/http_auth.h"
 #include "port/secret.h"
 #include "spec/spec.h"
@@ -133,20 +134,23 @@ bool request_show(struct request_shown *shown, struct arena *arena,
  * {"error":"...","api-key":"THE KEY"}. So what is kept of a response (an error's text, the
  * beginning of a body) is masked first. Taken out are
  *
- *      what the endpoint's credential and the source's parameters refer to (env:, file:), as it is,
- *      percent-encoded or escaped (base/quote.h), also where the text was cut in the middle of it
+ *      what the endpoint's credential and the source's parameters refer to (env:, file:), and the
+ *      tokens that the http port got for it, however they are written (data/redact.h)
  *      the word after "Bearer " or "Basic "
- *      with OAuth2, whose tokens only the http port knows, any long word
+ *      with OAuth2, any long word: a token that another process was shown
  *      e-mail addresses and phone numbers, but for their ends (base/mask.h)
- *
- * Values shorter than REQUEST_MASK_BYTES_MIN stay: they are not secrets, and would be found
- * everywhere. */
-enum { REQUEST_MASK_BYTES_MIN = 4, REQUEST_MASK_WORD_MIN = 20 };
+ */
+enum { REQUEST_MASK_WORD_MIN = 20 };
 
 struct request_mask {
     const struct request_form *form;
     struct secret_source *secrets;
+    struct http *http; /* that sent the request; NULL: none was sent */
 };
+
+/* Only the first of these: what the source's settings refer to. For whole responses, whose own
+ * words must stay as they are. In place; returns the new length. */
+size_t request_mask_secrets(const struct request_mask *mask, char *text, size_t len);
 
 /* Masks in place; the text gets no longer. Returns its new length. */
 size_t request_mask_text(const struct request_mask *mask, char *text, size_t len);

@@ -3,6 +3,7 @@
  *      fetch.c           opens, resumes and closes a walk, takes its steps, hands out batches
  *      walk_exchange.c   one request until there is a response: permit, attempts, waits; and the
  *                        request after this batch, sent while the batch is stored
+ *      walk_read.c       what a response says, read by whichever thread has it
  *      walk_pages.c      pages: repeated requests, sweeps, restarts, smaller pages
  *      walk_history.c    a search whose result the source keeps, before the pages that list it
  *      walk_ids.c        ids: batches of them, halves of batches, second tries
@@ -49,6 +50,7 @@ struct phase {
     struct id_set tokens;     /* hashes of those the source gave in this sweep */
     struct buf token_bufs[2]; /* the state's token is in one, the next one's in the other */
     unsigned token_turn;
+    int64_t largest;   /* items on the largest page, of all lists of the walk */
     bool saw_end_once; /* a probe beyond the last page was refused, and is sent again */
     bool is_done;
     enum page_reason end;
@@ -68,12 +70,16 @@ struct exchange_request {
 };
 
 struct exchange {
+    struct arena *arena; /* of the response, and of all that is read from it */
     struct permit permit;
     struct str request_digest;
+    struct str request_kept;
     struct http_title title;
     bool is_sent;
+    bool lacks_permit;  /* its permit was used for a token, and it got no other */
     int64_t sent_us;    /* calendar */
     int64_t started_us; /* monotonic */
+    int64_t took_us;    /* until the response was there, or the failure */
     struct http_response reply;
     struct http_stream *stream; /* is_stream: of a success; the gate has no feedback yet */
     struct response response;
@@ -96,6 +102,14 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
 
 void exchange_close(struct exchange *exchange); /* accepts the zero value */
 
+/* Reads the response; exchange->response.kind says what it is. Changes nothing of the walk. */
+bool exchange_read(const struct fetch *fetch, const struct exchange_request *request,
+                   struct exchange *exchange, struct error *err) MUST_CHECK;
+
+/* The same, unless it was read when it arrived: then the result of that. */
+bool exchange_read_once(struct fetch *fetch, const struct exchange_request *request,
+                        struct exchange *exchange, struct error *err) MUST_CHECK;
+
 /* Of a stream that has ended: what the gate must know. failure NULL: it did not fail. */
 void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
                        const struct error *failure);
@@ -111,15 +125,28 @@ void exchange_mask_error(const struct fetch *fetch, const struct exchange_reques
 bool exchange_wait(struct fetch *fetch, const struct exchange_request *request,
                    const struct exchange *opened, int failures, struct error *err) MUST_CHECK;
 
+/* Keeps a response that is requested again, because what it says is doubtful. */
+void exchange_note_doubtful(struct fetch *fetch, const struct exchange_request *request,
+                            const struct exchange *exchange);
+
 /* Closes an exchange that no batch is made of, and frees the memory of the page. */
 void exchange_discard(struct fetch *fetch, struct exchange *exchange);
 
 /* ---- the request after this batch ---- */
 
 struct prefetch {
+    struct http_taker taker;    /* first */
     struct http_ticket *ticket; /* NULL: none is under way */
     struct exchange begun;
+    struct fetch *fetch;             /* read_early() reads of it what nobody changes meanwhile */
+    struct exchange_request request; /* that it was begun for */
+    const char *read_body;           /* of the response that was read early; NULL: none was */
+    bool is_good;                    /* its result */
+    struct error err;
 };
+
+/* What is to take its response, if anything (walk_read.c). */
+struct http_taker *prefetch_taker(struct fetch *fetch, const struct exchange_request *request);
 
 /* Sends a request if the gate has a permit at once. What fails here is left for the exchange
  * itself to find. */
@@ -248,6 +275,9 @@ struct proof_page walk_proof_page(const struct listing *listing);
 /* Keeps a token beyond the page that gave it. */
 bool phase_set_token(struct phase *phase, struct str token, struct error *err) MUST_CHECK;
 
+/* The request of the next page. */
+struct exchange_request walk_page_request(struct fetch *fetch);
+
 /* exchange_run, and once more where records of the page could not be judged. *result is the better
  * response, one of fetch->exchanges. */
 bool walk_run_checked(struct fetch *fetch, const struct exchange_request *request,
@@ -314,10 +344,12 @@ struct walk_feed {
     struct feed_text seen;   /* ID: the highest id received; TOKEN: the token that ends the sync */
     struct feed_text behind; /* ID: how far a page without forward motion came */
     struct feed_text latest; /* ID: the highest id that the source has */
-    bool is_full;            /* TOKEN: the token had expired or was removed; everything is read
-                                again */
-    bool is_bridged; /* TOKEN: not everything, but what changed since slice.feed.bridge_us */
-    int64_t full_us; /* TOKEN: since then */
+    bool is_latest_wrong;    /* ID: ... by its own word, but it was below one that came, or fell */
+    bool is_token_sent; /* TOKEN: changes came with the token that their page was requested with */
+    bool is_full;       /* TOKEN: the token had expired or was removed; everything is read
+                           again */
+    bool is_bridged;    /* TOKEN: not everything, but what changed since slice.feed.bridge_us */
+    int64_t full_us;    /* TOKEN: since then */
 };
 
 void feed_begin(struct fetch *fetch);
@@ -331,8 +363,9 @@ struct str feed_after(const struct fetch *fetch, const struct phase *phase);
 /* The token of a first page, where the feed gives it. */
 void feed_first(const struct fetch *fetch, const struct phase *phase, struct str *token);
 
-/* What a page by id shows, beside what all pages do. */
-void feed_see(const struct phase *phase, const struct listing *listing, struct page_seen *seen);
+/* What a page of a feed shows, beside what all pages do. */
+void feed_see(const struct fetch *fetch, const struct phase *phase, const struct listing *listing,
+              struct page_seen *seen);
 
 /* The page was accepted. */
 void feed_note(struct fetch *fetch, const struct phase *phase, const struct listing *listing);
@@ -345,6 +378,9 @@ bool feed_expires(struct fetch *fetch, const struct exchange *exchange);
 
 /* True: the walk has ended, because its pages were complete and the feed is not. */
 bool feed_ends_unproven(struct fetch *fetch);
+
+/* What is not certain about a feed that is complete. */
+void feed_doubt(const struct fetch *fetch, bool doubts[FETCH_DOUBTS]);
 
 struct checkpoint_feed feed_checkpoint(const struct fetch *fetch);
 bool feed_resume(struct fetch *fetch, const struct checkpoint_feed *checkpoint,
@@ -410,6 +446,7 @@ struct walk_totals { /* of all batches */
     int64_t seen;      /* pages of the longest sweep; see proof.h */
     int64_t records;
     int64_t started_us; /* monotonic */
+    int64_t dated_us;   /* the earliest Date of a list's pages that is before our time; 0: none */
 };
 
 /* Of a walk that was lost and begins again, one request counts. */
@@ -444,6 +481,7 @@ struct fetch {
 
     struct walk_memory memory;
     struct request request;       /* as rendered last */
+    struct str request_kept;      /* what it was made of (request_kept.h) */
     struct exchange exchanges[2]; /* a page, and the same page requested again */
     struct exchange *current;     /* that this batch is made of; NULL: none */
     struct prefetch prefetch;

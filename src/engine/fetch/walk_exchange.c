@@ -11,12 +11,14 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/clock_jump.h"
+#include "data/http_date.h"
 #include "data/http_fault.h"
-#include "engine/fetch/absence.h"
 #include "engine/fetch/digest.h"
-#include "engine/fetch/lone.h"
+#include "engine/fetch/request_kept.h"
 #include "engine/source/retry_policy.h"
 
 /* A walk that would wait longer than this gives its task back, unless the order says otherwise. */
@@ -92,6 +94,13 @@ static int requests_of(const struct http_response *reply)
     return (reply->attempts > 1 ? reply->attempts : 1) + reply->redirects;
 }
 
+/* A request that was given up is not over for the server, which may work on it as long again. */
+static int64_t busy_us_of(const struct exchange *exchange, const struct error *failure)
+{
+    return failure != NULL && exchange->is_sent && http_error_is_late(failure) ? exchange->took_us
+                                                                               : 0;
+}
+
 /* Reports to the gate how an exchange ended: once for each permit. failure NULL: it did not fail.
  */
 static void feedback(struct fetch *fetch, const struct exchange *exchange,
@@ -112,6 +121,7 @@ static void feedback(struct fetch *fetch, const struct exchange *exchange,
         .is_refused = is_credential_refused(exchange, failure),
         .requests = exchange->is_sent ? requests_of(&exchange->reply) : 0,
         .status = exchange->reply.status,
+        .busy_us = busy_us_of(exchange, failure),
     };
 
     count_signal(&fetch->counts, &report);
@@ -155,6 +165,34 @@ static bool ids_to_send(const struct exchange_request *request, struct arena *ar
     return true;
 }
 
+/* For whoever makes the same request later. */
+static bool keep_input(struct fetch *fetch, const struct exchange_request *request,
+                       const struct request_input *input, struct arena *arena, struct error *err)
+{
+    const struct page_state *state = input->state;
+
+    fetch->request_kept =
+        request_kept_write(&(struct request_kept){ .endpoint = request->phase->endpoint->name,
+                                                   .ids_only = request->ids_only,
+                                                   .is_child_page = request->is_child_page,
+                                                   .is_stream = request->is_stream,
+                                                   .number = state->number,
+                                                   .page_no = state->page_no,
+                                                   .offset = state->offset,
+                                                   .size = state->size,
+                                                   .token = state->token,
+                                                   .window = input->window,
+                                                   .has_since = input->has_since,
+                                                   .since_us = input->since_us,
+                                                   .after = input->after,
+                                                   .ids = input->ids,
+                                                   .id_count = input->id_count,
+                                                   .history = input->history,
+                                                   .history_count = input->history_count },
+                           arena);
+    return fetch->request_kept.data != NULL || arena_error(arena, err);
+}
+
 /* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
 static bool render(struct fetch *fetch, const struct exchange_request *request,
                    const struct permit *permit, int64_t batch_no, struct arena *arena,
@@ -187,7 +225,8 @@ static bool render(struct fetch *fetch, const struct exchange_request *request,
     if (input.correlation_id.data == NULL)
         return arena_error(arena, err);
     if (!ids_to_send(request, arena, &input.ids, err) ||
-        !request_render(&fetch->request, memory, &input, err))
+        !request_render(&fetch->request, memory, &input, err) ||
+        !keep_input(fetch, request, &input, arena, err))
         return false;
     fetch->request.http.watch = fetch->parts.watch;
     return true;
@@ -209,12 +248,51 @@ static void note_sent(const struct fetch *fetch, struct exchange *exchange)
     exchange->started_us = clock_monotonic_us(fetch->parts.clock);
 }
 
+/* The request for a token, under the permit of the request that needs it, which gets another. */
+static bool request_token(struct fetch *fetch, const struct exchange_request *request,
+                          struct exchange *exchange, struct error *err)
+{
+    struct exchange token = { .permit = exchange->permit };
+
+    note_sent(fetch, exchange);
+    if (!http_make_ready(fetch->parts.http, &fetch->request.http, err))
+        return false;
+    token.is_sent = true;
+    token.sent_us = exchange->sent_us;
+    feedback(fetch, &token, NULL);
+    fetch->totals.requests++;
+    fetch->counts.requests++;
+    exchange->is_sent = false;
+    exchange->lacks_permit =
+        !acquire_permit(fetch, request->phase->endpoint, &exchange->permit, err);
+    return !exchange->lacks_permit;
+}
+
+/* A token that is good for no longer than a permit takes is sent all the same. */
+enum { TOKENS_MAX = 4 };
+
+/* Renders the request until it needs no other request before it. */
+static bool render_ready(struct fetch *fetch, const struct exchange_request *request,
+                         struct exchange *exchange, struct arena *arena, struct error *err)
+{
+    for (int tokens = 0;; tokens++) {
+        if (!render(fetch, request, &exchange->permit, fetch->handout.batch_no, arena, err))
+            return false;
+        if (tokens == TOKENS_MAX || http_is_ready(fetch->parts.http, &fetch->request.http))
+            return true;
+        if (!request_token(fetch, request, exchange, err))
+            return false;
+        arena_wipe(&fetch->memory.scratch);
+    }
+}
+
 static bool render_and_send(struct fetch *fetch, const struct exchange_request *request,
                             struct exchange *exchange, struct error *err)
 {
-    if (!render(fetch, request, &exchange->permit, fetch->handout.batch_no, walk_arena(fetch), err))
+    if (!render_ready(fetch, request, exchange, walk_arena(fetch), err))
         return false;
     exchange->request_digest = fetch->request.digest;
+    exchange->request_kept = fetch->request_kept;
     exchange->title = http_title(&fetch->request.http, fetch->request.http.url);
     if (is_url_too_long(fetch, request)) {
         exchange->response.kind = RESPONSE_OVERSIZED;
@@ -254,22 +332,23 @@ static bool render_and_open(struct fetch *fetch, const struct exchange_request *
     struct arena *head = &fetch->bulk.head;
 
     arena_reset(head);
-    if (!render(fetch, request, &exchange->permit, fetch->handout.batch_no, head, err) ||
-        !add_headers(fetch, request, err))
+    if (!render_ready(fetch, request, exchange, head, err) || !add_headers(fetch, request, err))
         return false;
     exchange->request_digest = fetch->request.digest;
+    exchange->request_kept = fetch->request_kept;
     exchange->title = http_title(&fetch->request.http, fetch->request.http.url);
     note_sent(fetch, exchange);
     return http_open(fetch->parts.http, head, &fetch->request.http, &exchange->stream,
                      &exchange->reply, err);
 }
 
-static void count_reply(struct fetch *fetch, const struct exchange *exchange)
+static void count_reply(struct fetch *fetch, struct exchange *exchange)
 {
     const struct http_response *reply = &exchange->reply;
     const int64_t latency_us = clock_monotonic_us(fetch->parts.clock) - exchange->started_us;
     const int sent = requests_of(reply);
 
+    exchange->took_us = latency_us;
     fetch->totals.requests += sent;
     fetch->counts.requests += sent;
     fetch->counts.bytes += reply->wire_bytes > 0 ? reply->wire_bytes : (int64_t)reply->body.len;
@@ -283,10 +362,14 @@ static void count_reply(struct fetch *fetch, const struct exchange *exchange)
 static bool prefetch_take(struct prefetch *prefetch, struct exchange *exchange, struct error *err)
 {
     struct http_ticket *ticket = prefetch->ticket;
+    struct http_response reply;
+    bool ok;
 
     prefetch->ticket = NULL;
-    *exchange = prefetch->begun;
-    return http_wait(ticket, &exchange->reply, err);
+    ok = http_wait(ticket, &reply, err);
+    *exchange = prefetch->begun; /* and what was read of it early */
+    exchange->reply = reply;
+    return ok;
 }
 
 /* The request under way, or else a new one under a permit of its own. */
@@ -307,102 +390,13 @@ static bool send_request(struct fetch *fetch, const struct exchange_request *req
     return ok;
 }
 
-/* ---- reading ---- */
-
-static enum listing_order order_of(const struct phase *phase)
-{
-    if (!phase->rules.is_sorted)
-        return LISTING_UNSORTED;
-    return phase->rules.descending ? LISTING_NEWEST_FIRST : LISTING_OLDEST_FIRST;
-}
-
-/* A list must have what the source declares. A lookup by id has no further pages, and need have
- * nothing; the children of a parent are a list. */
-static bool check_absence(struct fetch *fetch, const struct exchange_request *request,
-                          const struct exchange *exchange, struct error *err)
-{
-    const struct phase *phase = request->phase;
-    const struct proof_page page = walk_proof_page(&exchange->listing);
-    const bool is_page = exchange_is_page(request);
-    const bool is_of_parent = phase->endpoint->parent.len > 0;
-    const struct lone_input lone = { &exchange->reply, &exchange->listing, is_of_parent };
-    struct absence_input input = { .reader = &phase->reader,
-                                   .response = &exchange->response,
-                                   .listing = &exchange->listing,
-                                   .is_first = !is_page || phase->state.number == 0 };
-
-    if (!is_page && !is_of_parent)
-        return true;
-    if (phase->endpoint->page.type == PAGINATION_SINGLE &&
-        !lone_check(&lone, walk_arena(fetch), err))
-        return false;
-    if (is_page && absence_needs_total(input.listing) &&
-        !proof_is_reached(&phase->proof, &page, walk_arena(fetch), &input.is_total_reached, err))
-        return false;
-    return absence_check(&input, walk_arena(fetch), err);
-}
-
-static bool read_listing(struct fetch *fetch, const struct exchange_request *request,
-                         struct exchange *exchange, struct error *err)
-{
-    const struct phase *phase = request->phase;
-    const struct listing_input input = {
-        .reader = &phase->reader,
-        .response = &exchange->response,
-        .reply = &exchange->reply,
-        .request_url =
-            exchange->reply.url.len > 0 ? exchange->reply.url : phase->endpoint->http.base_url,
-        .now_us = exchange->sent_us,
-        .keep = walk_keep(fetch),
-        .order = order_of(phase),
-        .step_us = granularity_us(phase->rules.granularity),
-        .ids_only = request->ids_only,
-        .kinds = &phase->kinds,
-        .seen = &phase->proof.ids,
-        .feed = feed_type(fetch, phase),
-    };
-    struct listing *listing = &exchange->listing;
-
-    if (!listing_read(listing, walk_arena(fetch), &input, err) ||
-        !check_absence(fetch, request, exchange, err)) {
-        exchange->response.kind = RESPONSE_ERROR;
-        return false;
-    }
-    if (phase->rules.type != PAGINATION_URL)
-        return true;
-    return (listing->next.data == NULL || request_clean_url(&phase->form, walk_arena(fetch),
-                                                            listing->next, &listing->next, err)) &&
-           (listing->feed.sync_token.data == NULL ||
-            request_clean_url(&phase->form, walk_arena(fetch), listing->feed.sync_token,
-                              &listing->feed.sync_token, err));
-}
-
-static bool read_reply(struct fetch *fetch, const struct exchange_request *request,
-                       struct exchange *exchange, struct error *err)
-{
-    const struct response_input input = {
-        .reader = &request->phase->reader,
-        .reply = &exchange->reply,
-        .access = exchange->permit.endpoint,
-        .now_us = clock_now_us(fetch->parts.clock),
-        .ids_only = request->ids_only,
-        .is_of_parent = request->id_count == 1 && request->phase->endpoint->parent.len > 0 &&
-                        request->phase->state.number == 0,
-    };
-    bool ok = response_read(&exchange->response, walk_arena(fetch), &input, err);
-
-    if (!ok && is_refused_as_too_fast(exchange)) {
-        fetch->counts.throttled++;
-        fetch->totals.throttled++;
-    }
-    ok = ok && read_listing(fetch, request, exchange, err);
-    return ok || error_wrap(err, "%s", exchange->title.text);
-}
+/* ---- failures ---- */
 
 void exchange_mask_error(const struct fetch *fetch, const struct exchange_request *request,
                          struct error *err)
 {
-    const struct request_mask mask = { &request->phase->form, fetch->parts.secrets };
+    const struct request_mask mask = { &request->phase->form, fetch->parts.secrets,
+                                       fetch->parts.http };
 
     err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
 }
@@ -410,7 +404,8 @@ void exchange_mask_error(const struct fetch *fetch, const struct exchange_reques
 static void mask_failure(struct fetch *fetch, const struct exchange_request *request,
                          struct exchange *exchange, struct error *err)
 {
-    const struct request_mask mask = { &request->phase->form, fetch->parts.secrets };
+    const struct request_mask mask = { &request->phase->form, fetch->parts.secrets,
+                                       fetch->parts.http };
     const struct str body = str_slice(exchange->reply.body, 0, DIGEST_TEXT_BYTES);
     char *excerpt = arena_alloc(walk_arena(fetch), body.len);
 
@@ -422,6 +417,38 @@ static void mask_failure(struct fetch *fetch, const struct exchange_request *req
         (struct str){ excerpt, request_mask_text(&mask, excerpt, body.len) };
 }
 
+/* A date further off is not that of a clock: some servers send a fixed one. */
+#define DATE_OFF_MAX_US (31 * US_PER_DAY)
+
+/* A list cannot have what came after it was made: by the server now, or earlier, by a cache. */
+static void note_date(struct fetch *fetch, const struct exchange_request *request,
+                      const struct exchange *exchange)
+{
+    const int64_t now_us = clock_now_us(fetch->parts.clock);
+    int64_t *dated_us = &fetch->totals.dated_us;
+    int64_t at_us;
+
+    if (request->phase == &fetch->phases[0] &&
+        http_date_parse(http_header_value(exchange->reply.headers, STR("Date")), now_us, &at_us) &&
+        now_us - at_us > CLOCK_STEP_MAX_US && now_us - at_us <= DATE_OFF_MAX_US &&
+        (*dated_us == 0 || at_us < *dated_us))
+        *dated_us = at_us;
+}
+
+static bool read_reply(struct fetch *fetch, const struct exchange_request *request,
+                       struct exchange *exchange, struct error *err)
+{
+    const bool ok = exchange_read_once(fetch, request, exchange, err);
+
+    if (ok)
+        note_date(fetch, request, exchange);
+    if (!ok && is_refused_as_too_fast(exchange)) {
+        fetch->counts.throttled++;
+        fetch->totals.throttled++;
+    }
+    return ok;
+}
+
 static bool try_once(struct fetch *fetch, const struct exchange_request *request,
                      struct exchange *exchange, struct error *err)
 {
@@ -429,7 +456,7 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
     bool ok;
 
     exchange_close(exchange);
-    *exchange = (struct exchange){ .response.kind = RESPONSE_ERROR };
+    *exchange = (struct exchange){ .arena = walk_arena(fetch), .response.kind = RESPONSE_ERROR };
     if (fetch->prefetch.ticket == NULL && !acquire_permit(fetch, endpoint, &exchange->permit, err))
         return false;
     ok = send_request(fetch, request, exchange, err);
@@ -443,7 +470,8 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
         exchange->response.kind = response_kind_of_failure(err);
     if (!ok)
         mask_failure(fetch, request, exchange, err);
-    feedback(fetch, exchange, ok ? NULL : err);
+    if (!exchange->lacks_permit)
+        feedback(fetch, exchange, ok ? NULL : err);
     return ok;
 }
 
@@ -453,6 +481,7 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
 static void note_attempt(struct fetch *fetch, const struct exchange_request *request,
                          const struct exchange *exchange, const struct error *err)
 {
+    const struct rate_hints *hints = &exchange->response.hints;
     const struct str title = str_of(exchange->title.text);
     struct str text = str_of(err->text);
 
@@ -463,9 +492,32 @@ static void note_attempt(struct fetch *fetch, const struct exchange_request *req
     attempts_add(&fetch->attempts,
                  (struct attempt_made){ .at_us = exchange->sent_us,
                                         .status = exchange->reply.status,
+                                        .bytes = (int64_t)exchange->reply.body.len,
+                                        .took_us = exchange->took_us,
+                                        .has_retry_after = hints->has_retry_after,
+                                        .retry_after_us = hints->retry_after_us,
                                         .id_count = request->id_count,
                                         .code = err->code },
                  text);
+}
+
+void exchange_note_doubtful(struct fetch *fetch, const struct exchange_request *request,
+                            const struct exchange *exchange)
+{
+    char text[ATTEMPT_TEXT_MAX];
+
+    (void)snprintf(text, sizeof(text), "status %d: %zu items, %zu of them good",
+                   exchange->reply.status, exchange->listing.items,
+                   exchange->listing.records.count + exchange->listing.dropped);
+    attempts_add(&fetch->attempts,
+                 (struct attempt_made){ .at_us = exchange->sent_us,
+                                        .status = exchange->reply.status,
+                                        .bytes = (int64_t)exchange->reply.body.len,
+                                        .took_us = exchange->took_us,
+                                        .then = ATTEMPT_CONFIRM,
+                                        .id_count = request->id_count,
+                                        .code = "fetch.confirm" },
+                 str_of(text));
 }
 
 /* A scroll has moved on even if its response was lost. Only a refusal leaves it in place. */
@@ -514,7 +566,8 @@ static bool wait_before_retry(struct fetch *fetch, const struct exchange_request
         return false;
     }
     fetch->counts.waited_us += delay_us;
-    attempts_waited(&fetch->attempts, delay_us);
+    attempts_followed(&fetch->attempts, asked_us > 0 ? ATTEMPT_RETRY_AFTER : ATTEMPT_BACKOFF,
+                      delay_us);
     if (fetch->parts.waiter != NULL)
         fetch->parts.waiter->wait(fetch->parts.waiter, retry.at_us, retry.reason);
     return clock_sleep_us(fetch->parts.clock, delay_us, fetch->parts.wake_fd) ||
@@ -566,6 +619,7 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
         if (can_change_credential(request, exchange, err) &&
             changes++ < request->phase->endpoint->variant_count) {
             attempts--;
+            attempts_followed(&fetch->attempts, ATTEMPT_CREDENTIAL, 0);
             next_attempt(fetch, exchange);
             continue;
         }
@@ -614,32 +668,46 @@ void exchange_discard(struct fetch *fetch, struct exchange *exchange)
 
 /* ---- the request after this batch, sent while the caller stores the batch ---- */
 
+/* All is noted before it starts: its response may be read at once. */
+static bool start_early(struct fetch *fetch, const struct exchange_request *request,
+                        struct error *err)
+{
+    struct prefetch *prefetch = &fetch->prefetch;
+    struct exchange *begun = &prefetch->begun;
+    struct http_request *http = &fetch->request.http;
+
+    begun->title = http_title(http, http->url);
+    begun->request_digest = fetch->request.digest;
+    begun->request_kept = fetch->request_kept;
+    note_sent(fetch, begun);
+    http->taker = prefetch_taker(fetch, request);
+    return http_start(fetch->parts.http, begun->arena, http, &prefetch->ticket, err);
+}
+
 void prefetch_start(struct fetch *fetch, const struct exchange_request *request)
 {
     const struct spec_endpoint *endpoint = request->phase->endpoint;
     const struct permit_request permit_request = { .endpoint = endpoint };
     struct arena *arena = &fetch->memory.pages[fetch->memory.turn ^ 1];
     struct prefetch *prefetch = &fetch->prefetch;
-    struct exchange begun = { .response.kind = RESPONSE_ERROR };
+    struct exchange *begun = &prefetch->begun;
     struct error ignored; /* what fails now fails again, and is reported, in the exchange itself */
 
     assert(prefetch->ticket == NULL);
-    if (!permit_gate_acquire(fetch->parts.gate, &permit_request, &begun.permit, &ignored) ||
-        begun.permit.decision != RATE_ALLOW)
+    *begun = (struct exchange){ .arena = arena, .response.kind = RESPONSE_ERROR };
+    if (!permit_gate_acquire(fetch->parts.gate, &permit_request, &begun->permit, &ignored) ||
+        begun->permit.decision != RATE_ALLOW)
         return;
     arena_reset(arena);
     /* The request belongs to the batch after those that this response is divided into. */
-    if (render(fetch, request, &begun.permit, fetch->handout.batch_no + fetch->handout.part_count,
-               arena, &ignored) &&
-        !is_url_too_long(fetch, request) &&
-        http_start(fetch->parts.http, arena, &fetch->request.http, &prefetch->ticket, &ignored)) {
-        begun.title = http_title(&fetch->request.http, fetch->request.http.url);
-        begun.request_digest = fetch->request.digest;
-        note_sent(fetch, &begun);
-        prefetch->begun = begun;
-    } else {
+    if (!render(fetch, request, &begun->permit, fetch->handout.batch_no + fetch->handout.part_count,
+                arena, &ignored) ||
+        is_url_too_long(fetch, request) ||
+        !http_is_ready(fetch->parts.http, &fetch->request.http) ||
+        !start_early(fetch, request, &ignored)) {
         prefetch->ticket = NULL;
-        feedback(fetch, &begun, NULL);
+        begun->is_sent = false;
+        feedback(fetch, begun, NULL);
     }
     arena_wipe(&fetch->memory.scratch);
 }
@@ -652,5 +720,8 @@ void prefetch_drop(struct fetch *fetch)
         return;
     http_cancel(prefetch->ticket);
     prefetch->ticket = NULL;
+    if (prefetch->read_body != NULL)
+        response_close(&prefetch->begun.response);
+    prefetch->read_body = NULL;
     feedback(fetch, &prefetch->begun, NULL);
 }

@@ -410,8 +410,10 @@ bool id_work_recover(struct fetch *fetch, struct id_queue *queue, size_t id_coun
     if (is_failing || is_refusal(exchange, err)) {
         if (id_count == 1)
             return settle_one(fetch, queue, batch, is_failing, err);
-        if (split(ids, queue, id_count, exchange->response.kind == RESPONSE_OVERSIZED))
+        if (split(ids, queue, id_count, exchange->response.kind == RESPONSE_OVERSIZED)) {
+            attempts_followed(&fetch->attempts, ATTEMPT_SMALLER, 0);
             return true;
+        }
     }
     return may_defer(fetch, exchange, err) && defer(fetch, queue, id_count, batch, err);
 }

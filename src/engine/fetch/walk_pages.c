@@ -12,6 +12,7 @@
 #include "engine/fetch/walk.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "engine/fetch/absence.h"
 
@@ -155,10 +156,11 @@ static bool is_past_the_end(const struct exchange *exchange, const struct error 
 }
 
 /* The request was only made to see whether the list goes on. Where all pages were shorter than
- * requested, none of them says that it was the last: there the refusal has to come twice. */
+ * requested, and has_more does not say so, none of them says that it was the last: there the
+ * refusal has to come twice. */
 static void end_by_probe(struct fetch *fetch, struct phase *phase)
 {
-    if (!phase->state.was_short && !phase->saw_end_once) {
+    if (!phase->state.was_short && !phase->state.was_last && !phase->saw_end_once) {
         phase->saw_end_once = true;
         fetch->counts.repeated = true;
         return;
@@ -173,6 +175,7 @@ static bool recover_oversized(struct fetch *fetch)
 
     if (range_of(fetch) == NULL && page_shrink(&phase->rules, &phase->state)) {
         fetch->counts.page_shrunk = true;
+        attempts_followed(&fetch->attempts, ATTEMPT_SMALLER, 0);
         return true;
     }
     if (!fetch->order.can_reslice)
@@ -192,16 +195,30 @@ static void end_too_deep(struct fetch *fetch)
              STR("the source goes no deeper, and the slice is not to be cut"));
 }
 
-/* The total was reached, and the request was to see whether the list goes on: any response that is
- * not a page leaves the total as it is. */
-static bool is_end_by_total(const struct phase *phase, const struct exchange *exchange,
-                            const struct error *err)
+/* The request was to see whether the list goes on, and its response is not a page. */
+static bool is_probe_refused(const struct phase *phase, const struct exchange *exchange,
+                             const struct error *err)
 {
     const enum response_kind kind = exchange->response.kind;
 
-    return phase->state.is_probe && proof_is_at_total(&phase->proof) && err->level != ERROR_FATAL &&
-           exchange->reply.status > 0 &&
+    return phase->state.is_probe && err->level != ERROR_FATAL && exchange->reply.status > 0 &&
            (kind == RESPONSE_ERROR || kind == RESPONSE_TOO_DEEP || kind == RESPONSE_EXPIRED);
+}
+
+/* Whatever that response is, it leaves a total that was reached as it is. */
+static bool is_end_by_total(const struct phase *phase, const struct exchange *exchange,
+                            const struct error *err)
+{
+    return is_probe_refused(phase, exchange, err) && proof_is_at_total(&phase->proof);
+}
+
+/* So it does with has_more, which nothing contradicts then, and nothing confirms. A page with a
+ * list, whose next alone is wrong, does contradict it. */
+static bool is_end_by_more(const struct phase *phase, const struct exchange *exchange,
+                           const struct error *err)
+{
+    return is_probe_refused(phase, exchange, err) && phase->state.was_last &&
+           !phase->state.is_more_wrong && strcmp(err->code, "answer.next") != 0;
 }
 
 /* True: the page can be requested again, with the walk as it is now, or the walk has a verdict. */
@@ -216,6 +233,11 @@ static bool recover(struct fetch *fetch, const struct exchange *exchange, struct
     }
     if (phase->state.is_probe && is_past_the_end(exchange, err)) {
         end_by_probe(fetch, phase);
+        return true;
+    }
+    if (is_end_by_more(phase, exchange, err)) {
+        phase->is_done = true;
+        phase->end = PAGE_END_BARE;
         return true;
     }
     if (feed_expires(fetch, exchange) || exchange->is_lost ||
@@ -242,8 +264,9 @@ struct proof_page walk_proof_page(const struct listing *listing)
                                 .total = listing->total };
 }
 
-static struct page_seen seen_of(const struct phase *phase, const struct exchange *exchange)
+static struct page_seen seen_of(const struct fetch *fetch, const struct exchange *exchange)
 {
+    const struct phase *phase = fetch->list;
     const struct listing *listing = &exchange->listing;
     const struct proof_page page = walk_proof_page(listing);
     const bool is_sent = listing->next.data != NULL && phase->state.token.data != NULL &&
@@ -269,7 +292,7 @@ static struct page_seen seen_of(const struct phase *phase, const struct exchange
         .latest_us = listing->latest_us,
     };
 
-    feed_see(phase, listing, &seen);
+    feed_see(fetch, phase, listing, &seen);
     return seen;
 }
 
@@ -288,6 +311,7 @@ static void complete_total(const struct fetch *fetch, struct listing *listing)
 static bool run_second(struct fetch *fetch, const struct exchange_request *request,
                        const struct exchange *first, struct exchange **second, struct error *err)
 {
+    exchange_note_doubtful(fetch, request, first);
     fetch->counts.repeated = true;
     fetch->memory.keeps_first = true;
     *second = first == &fetch->exchanges[0] ? &fetch->exchanges[1] : &fetch->exchanges[0];
@@ -346,7 +370,7 @@ bool walk_run_checked(struct fetch *fetch, const struct exchange_request *reques
 
 /* ---- requesting a page ---- */
 
-static struct exchange_request page_request(struct fetch *fetch)
+struct exchange_request walk_page_request(struct fetch *fetch)
 {
     if (fetch->mode == WALK_CHILDREN)
         return walk_child_request(fetch);
@@ -357,24 +381,25 @@ static bool request_and_decide(struct fetch *fetch, struct exchange **found,
                                struct page_decision *decision, struct error *err)
 {
     struct phase *phase = fetch->list;
-    const struct exchange_request request = page_request(fetch);
+    const struct exchange_request request = walk_page_request(fetch);
     struct page_facts facts = { .pages = range_of_phase(fetch, phase),
                                 .is_expected = walk_expects_records(fetch),
-                                .is_total_reached = proof_is_at_total(&phase->proof) };
+                                .is_total_reached = proof_is_at_total(&phase->proof),
+                                .largest = phase->largest };
     struct exchange *second;
     struct page_seen seen, seen_again;
 
     if (!walk_run_checked(fetch, &request, found, err))
         return false;
     complete_total(fetch, &(*found)->listing);
-    seen = seen_of(phase, *found);
+    seen = seen_of(fetch, *found);
     *decision = page_decide(&phase->rules, &phase->state, &seen, &facts);
     if (decision->step != PAGE_REPEAT)
         return true;
     if (!walk_repeat(fetch, &request, found, &second, err))
         return false;
     complete_total(fetch, &second->listing);
-    seen_again = seen_of(phase, second);
+    seen_again = seen_of(fetch, second);
     /* Of two responses to one request, the one that shows more; of equals, the later. */
     if (seen_again.fresh >= seen.fresh) {
         *found = second;
@@ -409,6 +434,8 @@ static bool accept(struct phase *phase, const struct exchange *exchange,
     if (!id_kinds_accept(&phase->kinds, &exchange->listing.kinds, err))
         return false;
     phase->saw_end_once = false;
+    if ((int64_t)exchange->listing.items > phase->largest)
+        phase->largest = (int64_t)exchange->listing.items;
     if (decision->step == PAGE_END) {
         phase->is_done = true;
         phase->end = decision->reason;

@@ -23,6 +23,7 @@ const char *fetch_doubt_name(enum fetch_doubt doubt)
         [FETCH_DOUBT_NEXT] = "lost-next",          [FETCH_DOUBT_TOTAL] = "wrong-total",
         [FETCH_DOUBT_REPEATS] = "repeats",         [FETCH_DOUBT_INSTANT] = "one-instant",
         [FETCH_DOUBT_ELEMENTS] = "other-elements", [FETCH_DOUBT_CHILDREN] = "no-children",
+        [FETCH_DOUBT_LATEST] = "wrong-latest",     [FETCH_DOUBT_SAME_TOKEN] = "same-token",
     };
 
     return names[doubt];
@@ -61,12 +62,18 @@ static const char *explain(enum page_reason end)
 static void add_doubts(struct buf *out, const struct fetch_verdict *verdict)
 {
     static const char *const texts[] = {
-        [FETCH_DOUBT_NEXT] = "the last page is full and has no next, which may have been lost",
+        [FETCH_DOUBT_NEXT] = "the last page is as long as any other and has no next, or the one "
+                             "that was sent: a next may have been lost",
         [FETCH_DOUBT_TOTAL] = "the total is wrong",
         [FETCH_DOUBT_REPEATS] = "ids that come twice on a page make up the total",
         [FETCH_DOUBT_INSTANT] = "the last page is of one instant, which may have more records",
         [FETCH_DOUBT_ELEMENTS] = "the file has elements without a record",
         [FETCH_DOUBT_CHILDREN] = "that none has may be a fault of the request",
+        [FETCH_DOUBT_LATEST] = "response.latest is not the highest id of the source: higher ones "
+                               "came, or it fell",
+        [FETCH_DOUBT_SAME_TOKEN] = "changes came with the token that was sent, so that what comes "
+                                   "after them may be lost, or the next harvest begins at the same "
+                                   "place",
     };
 
     for (size_t i = 0; i < FETCH_DOUBTS; i++) {
@@ -174,6 +181,7 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
                                        .lost_ids = fetch->ids.lost_missing +
                                                    fetch->ids.lost_refused + fetch->ids.lost_failed,
                                        .refused_ids = fetch->ids.lost_refused,
+                                       .dated_us = fetch->totals.dated_us,
                                        .sweeps = fetch->totals.sweeps + 1,
                                        .restarts = fetch->totals.restarts };
     if (phase != NULL) {
@@ -190,8 +198,10 @@ void walk_end(struct fetch *fetch, enum fetch_verdict_kind kind, struct str reas
     }
     for (size_t i = 0; i < FETCH_DOUBTS; i++)
         verdict->doubts[i] |= (fetch->ids.doubts >> i & 1) != 0;
-    if (kind == FETCH_COMPLETE)
+    if (kind == FETCH_COMPLETE) {
         verdict->doubts[FETCH_DOUBT_CHILDREN] = id_work_has_no_children(&fetch->ids);
+        feed_doubt(fetch, verdict->doubts);
+    }
     if (kind == FETCH_CUT_SHORT || kind == FETCH_RESLICE || kind == FETCH_OVER_BUDGET)
         verdict->finished = finished_of(fetch);
     verdict->reason = reason.len > 0 ? reason : reason_of(fetch, verdict);
@@ -319,6 +329,18 @@ static bool is_endless(const struct phase *phase)
            walk_budget_is_endless(proof->distinct, total, phase->state.largest);
 }
 
+/* More pages than anything known before justifies. page.max_pages is a limit of its own. */
+static bool is_too_long(const struct fetch *fetch)
+{
+    const struct phase *phase = fetch->list;
+    const int64_t size = phase->state.size > 0 ? phase->state.size : phase->state.largest;
+    const int64_t expected = fetch->order.slice->expected_records;
+    const int64_t total = phase->proof.has_total ? phase->proof.total_first : 0;
+
+    return phase->rules.max_pages == 0 &&
+           phase->proof.pages >= walk_budget_pages_max(total > expected ? total : expected, size);
+}
+
 static struct walk_budget budget_of(const struct fetch *fetch)
 {
     const struct fetch_spending own = walk_spending(fetch);
@@ -343,6 +365,12 @@ bool walk_check_budget(struct fetch *fetch, bool *ended, struct error *err)
                               "%" PRId64 " records came, the source's total is %" PRId64
                               ", and there are more pages: is response.total right?",
                               proof->distinct, proof->total_last);
+    else if (is_too_long(fetch))
+        reason = arena_printf(&fetch->memory.own,
+                              "%" PRId64 " pages and %" PRId64
+                              " records came, and there is always another page: does the list "
+                              "have an end? page.max_pages lets a walk be longer",
+                              fetch->list->proof.pages, fetch->list->proof.distinct);
     else if (walk_budget_is_used_up(budget))
         reason = arena_printf(
             &fetch->memory.own,

@@ -44,7 +44,12 @@ static bool call_take(struct gate *gate, void *argument, struct error *err)
 {
     const struct taking *taking = argument;
 
-    return shared_take(&gate->shared, taking->request, taking->result, err);
+    taking->result->slot.id = 0;
+    if (shared_take(&gate->shared, taking->request, taking->result, err))
+        return true;
+    if (store_error_is_unknown(err)) /* it may be ours: the next attempt takes another one */
+        slot_owe(gate, taking->result->slot.id);
+    return false;
 }
 
 /* ---- finding a permit ---- */
@@ -515,6 +520,7 @@ bool worker_acquire(struct permit_gate *port, const struct permit_request *reque
                                .may_wait = request->may_wait };
 
     *permit = (struct permit){ 0 };
+    gate_tell(gate);
     attempt.start_us = worker_now(gate);
     attempt.deadline_us = attempt.start_us + (request->may_wait ? wait_max_of(gate) : 0);
     if (request->endpoint->variant_count > 0)

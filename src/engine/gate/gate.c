@@ -110,18 +110,23 @@ static bool call_report(struct gate *gate, void *argument, struct error *err)
     return shared_report(&gate->shared, argument, err);
 }
 
-/* Writes pending feedback. What cannot be written now is kept for later. */
+void worker_report(struct gate *gate, struct shared_request *request)
+{
+    struct error failure; /* feedback that could not be written is written later */
+
+    if (worker_store(gate, call_report, request, &failure))
+        return;
+    gate_key_lock(request->key);
+    if (failure.level == ERROR_TRANSIENT)
+        degraded_note(request->key, request->limit, worker_now(gate));
+    gate_key_unlock(request->key);
+}
+
 static void report(struct gate *gate, const struct target *target)
 {
     struct shared_request request = worker_request(gate, target);
-    struct error failure; /* feedback that could not be written is written later */
 
-    if (worker_store(gate, call_report, &request, &failure))
-        return;
-    gate_key_lock(target->key);
-    if (failure.level == ERROR_TRANSIENT)
-        degraded_note(target->key, &target->limit, worker_now(gate));
-    gate_key_unlock(target->key);
+    worker_report(gate, &request);
 }
 
 /* ---- slots: requests under way, over all processes; threads of a process pass them on ---- */
@@ -143,13 +148,22 @@ static bool call_return(struct gate *gate, void *argument, struct error *err)
     return store_slot_return(gate->parts.store, *(int64_t *)argument, err);
 }
 
-/* A slot that is not returned is free again when its time is over. */
+void slot_owe(struct gate *gate, int64_t id)
+{
+    if (id != 0 && gate->owed_count < OWED_MAX)
+        gate->owed[gate->owed_count++] = id;
+}
+
+/* A slot that cannot be returned now is returned later; if the process dies before, it is free
+ * again when its time is over. The first failure ends the round: the store is asked again soon. */
 static void slot_return(struct gate *gate, int64_t id)
 {
     struct error ignored;
 
-    if (id != 0)
-        (void)worker_store(gate, call_return, &id, &ignored);
+    slot_owe(gate, id);
+    while (gate->owed_count > 0 &&
+           worker_store(gate, call_return, &gate->owed[gate->owed_count - 1], &ignored))
+        gate->owed_count--;
 }
 
 void slot_release(struct gate *gate, const struct target *target, struct gate_slot slot)
@@ -178,6 +192,31 @@ void slot_sweep(struct gate *gate, struct gate_key *key)
         slot = key->slots[--key->slot_count];
     gate_key_unlock(key);
     slot_return(gate, slot.id);
+}
+
+struct keeping {
+    int64_t id;
+    int64_t until_us; /* by the store's clock */
+};
+
+static bool call_keep(struct gate *gate, void *argument, struct error *err)
+{
+    const struct keeping *keeping = argument;
+
+    return store_slot_keep(gate->parts.store, keeping->id, keeping->until_us, err);
+}
+
+/* The server may still be working on the request, so it counts. If the store does not hear of that,
+ * the slot is kept until its time is over. */
+static void slot_keep(struct gate *gate, struct gate_key *key, int64_t id, int64_t busy_us)
+{
+    struct keeping keeping = { .id = id };
+    struct error ignored;
+
+    gate_key_lock(key);
+    keeping.until_us = worker_now(gate) + key->offset_us + busy_us;
+    gate_key_unlock(key);
+    (void)worker_store(gate, call_keep, &keeping, &ignored);
 }
 
 /* ---- feedback: for the threads of this process at once, for all others through the store ---- */
@@ -275,6 +314,8 @@ static void add_feedback(struct gate *gate, const struct target *target,
     const int64_t until_us = now_us + (silence_us - feedback->signal.now_us);
 
     gate_key_add(key, &pending);
+    key->limit = target->limit;
+    key->settings = target->rate;
     if (key->is_degraded) {
         key->degraded.tokens -= pending.debit;
         if (key->feedback.debit > target->limit.config.burst) /* see degraded_count() */
@@ -294,8 +335,7 @@ static bool must_report(const struct gate_key *key, int64_t now_us)
 {
     if (degraded_is_on(key, now_us) || !key->feedback.is_any)
         return false;
-    return key->feedback.has_bad || key->feedback.park_until_us != 0 ||
-           key->feedback.refused_status != 0 || now_us - key->reported_at_us >= REPORT_OK_US;
+    return gate_key_is_untold(key) || now_us - key->reported_at_us >= REPORT_OK_US;
 }
 
 static void give_feedback(struct permit_gate *port, const struct permit_feedback *feedback)
@@ -314,7 +354,9 @@ static void give_feedback(struct permit_gate *port, const struct permit_feedback
     gate_key_unlock(target->key);
     if (is_due)
         report(gate, target);
-    if (slot.id != 0)
+    if (slot.id != 0 && feedback->busy_us > 0)
+        slot_keep(gate, target->key, slot.id, feedback->busy_us);
+    else if (slot.id != 0)
         slot_release(gate, target, slot);
 }
 
@@ -363,5 +405,6 @@ void gate_close(struct gate *gate)
         if (is_any)
             report(gate, &gate->targets[i]);
     }
+    gate_tell(gate);
     free(gate);
 }

@@ -33,7 +33,11 @@
  * once; successes at most once a second. A process reads the row again when it last read it more
  * than GATE_LOOK_AGE_US before a permit is due. So all processes are silent at the latest
  * GATE_LOOK_AGE_US after a Retry-After was written; the threads of the process that received it,
- * at once. Cool-downs, the learned rate and parking are in the row and survive a restart.
+ * at once. What cannot be written, because the store is locked or away, is kept by the process and
+ * written by the first of its threads that reaches the store again, whatever that works on; until
+ * then other processes cannot know of it. Those get no permits out of a locked store either, and
+ * are slow without one (degraded). Cool-downs, the learned rate and parking are in the row and
+ * survive a restart.
  *
  * Quota. A request is counted when its permit is taken, in the class of the task's operation, and
  * moves there from booked to used; lost permits are counted back. When the hour or the day has
@@ -114,6 +118,15 @@ void gate_begin(struct gate *gate, const struct gate_task *task);
 
 struct permit_gate *gate_port(struct gate *gate);
 
+/* Looks at the rows of keys for which a source demanded silence. True when a person has lifted one
+ * (gate_lift): its threads are not silent any more, and tasks that were put off may be taken. */
+bool gate_hear_lifted(struct gate *gate);
+
+/* Writes what a source demanded while the store was out of reach, for every key of the process:
+ * whoever received it has been silent since then, and may have no request that would write it.
+ * Each acquire does this first; a worker without a task calls it. */
+void gate_tell(struct gate *gate);
+
 /* Writes pending feedback and returns the slots. Accepts NULL. */
 void gate_close(struct gate *gate);
 
@@ -146,9 +159,10 @@ struct gate_view_request {
 bool gate_view(struct store *store, const struct gate_view_request *request, struct gate_view *view,
                struct error *err) MUST_CHECK;
 
-/* A credential that was refused is used again: a person has seen to it. *changed is false when it
- * was not refused. */
-bool gate_readmit(struct store *store, struct str key, int64_t now_us, bool *changed,
-                  struct error *err) MUST_CHECK;
+/* A person says that requests may be sent: a credential that was refused is used again, and the
+ * silence that a header demanded is over. *changed is false when there was neither. Processes that
+ * run hear of it by gate_hear_lifted(). */
+bool gate_lift(struct store *store, struct str key, int64_t now_us, bool *changed,
+               struct error *err) MUST_CHECK;
 
 #endif

@@ -70,6 +70,16 @@ struct gate_key *gate_pool_key(struct gate_pool *pool, struct str name)
     return key;
 }
 
+struct gate_key *gate_pool_first(struct gate_pool *pool)
+{
+    struct gate_key *key;
+
+    (void)pthread_mutex_lock(&pool->lock);
+    key = pool->keys;
+    (void)pthread_mutex_unlock(&pool->lock);
+    return key;
+}
+
 void gate_key_lock(struct gate_key *key)
 {
     (void)pthread_mutex_lock(&key->lock);
@@ -205,6 +215,12 @@ static void merge_bad(struct bucket_signal *into, const struct bucket_signal *si
     if (both.provider_rate == 0)
         both.provider_rate = into->provider_rate;
     *into = both;
+}
+
+bool gate_key_is_untold(const struct gate_key *key)
+{
+    return key->feedback.has_bad || key->feedback.park_until_us != 0 ||
+           key->feedback.refused_status != 0;
 }
 
 void gate_key_add(struct gate_key *key, const struct gate_feedback *feedback)

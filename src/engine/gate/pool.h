@@ -79,6 +79,10 @@ struct gate_key {
 
     struct gate_feedback feedback;
     int64_t reported_at_us;
+    int64_t turns;           /* transactions begun so far: each takes the feedback along, */
+    int64_t turns_open;      /* and while one is open, that is neither here nor in the row */
+    struct gate_limit limit; /* of the last feedback: for the thread that writes it */
+    struct spec_rate settings;
 
     bool is_failing; /* the last call of the store failed */
     int64_t failing_since_us;
@@ -91,6 +95,9 @@ struct gate_key {
 
 /* The key of this name, made if it does not exist; NULL: no memory. */
 struct gate_key *gate_pool_key(struct gate_pool *pool, struct str name);
+
+/* The key that was made last; `next` of each leads to the others, which stay until the end. */
+struct gate_key *gate_pool_first(struct gate_pool *pool);
 
 void gate_key_lock(struct gate_key *key);
 void gate_key_unlock(struct gate_key *key);
@@ -118,6 +125,9 @@ void gate_key_lose(struct gate_key *key, const struct gate_permit *permit);
 int64_t gate_key_block(struct gate_key *key, const struct gate_limit *limit, int64_t now_us);
 
 void gate_key_count_use(struct gate_key *key, int64_t now_us);
+
+/* What the source demands is pending: other processes do not know of it. */
+bool gate_key_is_untold(const struct gate_key *key);
 
 /* Adds feedback to what is pending; also to return feedback that could not be written. */
 void gate_key_add(struct gate_key *key, const struct gate_feedback *feedback);

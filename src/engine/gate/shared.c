@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "engine/session/store_time.h"
 #include "port/store_rate.h"
 
 /* Others take permits along for this long. */
@@ -21,7 +22,7 @@ struct turn {
     const struct shared *shared;
     const struct shared_request *request;
     struct rate_gate row;
-    int64_t now_us;  /* by the store's clock */
+    int64_t now_us;  /* of rates, in the store */
     int64_t mono_us; /* the same instant here */
     struct gate_feedback feedback;
     int64_t quota_left;
@@ -32,7 +33,7 @@ static bool turn_clock(struct turn *turn, struct error *err)
 {
     struct clock *clock = turn->shared->clock;
 
-    if (!store_clock(turn->shared->store, clock_now_us(clock), &turn->now_us, err))
+    if (!store_time_of_rates(turn->shared->store, clock, &turn->now_us, err))
         return false;
     turn->mono_us = clock_monotonic_us(clock); /* not before the store said so: never too early */
     return true;
@@ -175,6 +176,8 @@ static bool turn_open(struct turn *turn, struct error *err)
     gate_key_lock(key);
     turn->feedback = key->feedback;
     key->feedback = (struct gate_feedback){ 0 };
+    key->turns++;
+    key->turns_open++;
     gate_key_unlock(key);
     if (!store_begin(turn->shared->store, err))
         return false;
@@ -204,6 +207,7 @@ static void turn_give_up(const struct turn *turn)
     store_rollback(turn->shared->store);
     gate_key_lock(key);
     gate_key_add(key, &turn->feedback);
+    key->turns_open--;
     gate_key_unlock(key);
 }
 
@@ -244,6 +248,7 @@ static void learn_turn(const struct turn *turn)
         key->lead_us = LEAD_MAX_US;
     key->is_degraded = false;
     key->is_failing = false;
+    key->turns_open--;
 }
 
 /* ---- taking ---- */
@@ -412,12 +417,17 @@ bool shared_look(const struct shared *shared, struct gate_key *key, struct error
 {
     const int64_t at_us = clock_monotonic_us(shared->clock);
     struct rate_gate row;
+    int64_t now_us, offset_us;
 
-    if (!store_rate_peek(shared->store, key->name, &row, err))
+    if (!store_rate_peek(shared->store, key->name, &row, err) ||
+        !store_time_of_rates(shared->store, shared->clock, &now_us, err))
         return error_wrap(err, "look at %.*s", STR_ARG(key->name));
+    offset_us = now_us - clock_monotonic_us(shared->clock);
     gate_key_lock(key);
-    if (row.version > 0 && at_us > key->seen_at_us)
+    if (row.version > 0 && at_us > key->seen_at_us) {
+        key->offset_us = offset_us; /* rows may have been shifted */
         learn(key, &row, at_us);
+    }
     gate_key_unlock(key);
     return true;
 }

@@ -51,28 +51,32 @@ bool gate_view(struct store *store, const struct gate_view_request *request, str
            view_quota(store, request, QUOTA_DAY, &view->day, err);
 }
 
-static bool readmit(struct store *store, struct str key, int64_t now_us, bool *changed,
-                    struct error *err)
+static bool lift(struct store *store, struct str key, int64_t now_us, bool *changed,
+                 struct error *err)
 {
     struct rate_gate row;
 
     *changed = false;
     if (!store_rate_load(store, key, &row, err))
         return false;
-    if (row.version == 0 || row.refused_us == 0)
+    if (row.version == 0 || (row.refused_us == 0 && row.bucket.cooldown_until_us <= now_us &&
+                             row.parked_until_us <= now_us))
         return true;
     row.refused_us = 0;
     row.refused_status = 0;
+    row.parked_until_us = INT64_MIN;
+    if (row.bucket.cooldown_until_us > now_us)
+        row.bucket.cooldown_until_us = now_us;
     return store_rate_save(store, key, &row, now_us, changed, err);
 }
 
-bool gate_readmit(struct store *store, struct str key, int64_t now_us, bool *changed,
-                  struct error *err)
+bool gate_lift(struct store *store, struct str key, int64_t now_us, bool *changed,
+               struct error *err)
 {
     if (!store_begin(store, err))
         return false;
-    if (readmit(store, key, now_us, changed, err) && store_commit(store, err))
+    if (lift(store, key, now_us, changed, err) && store_commit(store, err))
         return true;
     store_rollback(store);
-    return error_wrap(err, "use the credential of %.*s again", STR_ARG(key));
+    return error_wrap(err, "send requests of %.*s again", STR_ARG(key));
 }

@@ -22,6 +22,9 @@ struct target {                           /* an endpoint, and what it means here
     int64_t refused_look_us;     /* when to see whether a person has readmitted it */
 };
 
+/* More slots than this are left to their end. */
+enum { OWED_MAX = 64 };
+
 struct held {
     struct gate_key *key;
     struct gate_slot slot;
@@ -36,6 +39,8 @@ struct gate {
     size_t target_count;
     struct held held[HELD_MAX];
     size_t held_count;
+    int64_t owed[OWED_MAX]; /* slots that could not be returned yet */
+    size_t owed_count;
     struct store_retry retry;
     struct secret secret;
 };
@@ -60,6 +65,9 @@ typedef bool worker_call(struct gate *gate, void *argument, struct error *err);
 /* Makes the call, and once more with a new session when the session was lost. */
 bool worker_store(struct gate *gate, worker_call *call, void *argument, struct error *err);
 
+/* Writes pending feedback. What cannot be written now is kept for later. */
+void worker_report(struct gate *gate, struct shared_request *request);
+
 /* ---- slots ---- */
 
 /* A slot that another thread of the process no longer needs. Under the key's lock. */
@@ -68,7 +76,10 @@ bool slot_inherit(struct gate_key *key, int64_t now_us, struct gate_slot *slot);
 /* Passes the slot to a thread that waits, a limited number of times: other processes wait too. */
 void slot_release(struct gate *gate, const struct target *target, struct gate_slot slot);
 
-/* Returns a slot that no thread waits for. */
+/* Remembers a slot that may be ours in the store, to return it as soon as that can be reached. */
+void slot_owe(struct gate *gate, int64_t id);
+
+/* Returns a slot that no thread waits for, and those that are owed. */
 void slot_sweep(struct gate *gate, struct gate_key *key);
 
 #endif

@@ -39,8 +39,11 @@ static bool read_tree(struct guess_tree *tree, const struct guess_input *input, 
     struct media_type media;
 
     tree->guess->is_xml = body_kind(body) == BODY_XML;
-    if (!body_check(type, body, tree->guess->is_xml ? BODY_XML : BODY_JSON, err))
-        return false;
+    if (!body_check(type, body, tree->guess->is_xml ? BODY_XML : BODY_JSON, err)) {
+        /* A worker would try again. Whoever describes an API has most likely another address. */
+        err->level = ERROR_REQUEST;
+        return error_wrap(err, "not a page of a list; give the address at which the API has one");
+    }
     if (!tree->guess->is_xml)
         return guess_tree_json(tree, body, err);
     (void)media_type_parse(type, &media);
@@ -66,11 +69,30 @@ static void tell_missing(struct guess *guess, struct arena *arena)
     if (guess->total.path.len == 0)
         guess_miss(guess, arena, STR("total: no number says how many records match"));
     if (guess->page.type == PAGINATION_SINGLE)
-        guess_miss(guess, arena, STR("paging: nothing shows how the next page is requested"));
+        guess_miss(guess, arena,
+                   STR("paging: nothing shows how the next page is requested; write the API's "
+                       "parameters for it (page, offset, cursor) into the URL, and run the command "
+                       "again"));
     if (guess->window.has_end && !guess->window.shows_end)
         guess_miss(guess, arena,
                    STR("the window's end: most APIs include it, so the file sends window.last; "
                        "where yours does not, write window.to, or each window lacks its end"));
+}
+
+static bool check_status(int status, struct error *err)
+{
+    if (status >= 200 && status <= 299)
+        return true;
+    if (status == 429 || status >= 500)
+        return error_set(err, ERROR_TRANSIENT, "guess.status",
+                         "status %d; nothing can be guessed from it: try again later", status);
+    if (status == 401 || status == 403)
+        return error_set(err, ERROR_REQUEST, "guess.status",
+                         "status %d; write the key that the API wants into the URL, or save an "
+                         "answer with curl -i and give it by --sample",
+                         status);
+    return error_set(err, ERROR_REQUEST, "guess.status",
+                     "status %d; give the address at which the API has a page of a list", status);
 }
 
 static bool read_answer(struct guess *guess, struct arena *arena, const struct guess_input *input,
@@ -80,11 +102,7 @@ static bool read_answer(struct guess *guess, struct arena *arena, const struct g
     struct rate_hints hints;
     struct guess_node *items;
 
-    if (input->reply->status < 200 || input->reply->status > 299)
-        return error_set(err, ERROR_REQUEST, "guess.status",
-                         "the answer has status %d; a page of the list is needed",
-                         input->reply->status);
-    if (!read_tree(&tree, input, err))
+    if (!check_status(input->reply->status, err) || !read_tree(&tree, input, err))
         return false;
     guess->has_answer = true;
     guess->is_oai =
@@ -107,7 +125,7 @@ bool guess_make(struct guess *guess, struct arena *arena, const struct guess_inp
     if (!guess_url(guess, arena, input->url, err))
         return false;
     if (input->reply != NULL && !read_answer(guess, arena, input, err))
-        return error_wrap(err, "the answer");
+        return false;
     if (guess->window.pattern.len == 0)
         guess_miss(guess, arena,
                    STR("the window: the URL has no dates; write the API's filter by date of "

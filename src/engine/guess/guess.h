@@ -116,8 +116,9 @@ struct guess_input {
     int64_t now_us;
 };
 
-/* "guess.url" (L2) for a URL that cannot be requested; "guess.status" (L2) for an answer that is
- * not a success; those of body_check, json_parse and xml_open for one that cannot be read. */
+/* "guess.url" (L2) for a URL that cannot be requested; "guess.status" for an answer that is not
+ * a success (L1 where a later one may be); those of body_check, json_parse and xml_open (L2) for
+ * one that cannot be read. */
 bool guess_make(struct guess *guess, struct arena *arena, const struct guess_input *input,
                 struct error *err) MUST_CHECK;
 

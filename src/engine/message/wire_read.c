@@ -1,16 +1,17 @@
-/* Attributes by their names, and the JSON of the body. */
+/* Attributes by their names, and the body as JSON. */
 #include "engine/message/wire_read.h"
 
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/quote.h"
+#include "data/base64.h"
 #include "data/date.h"
 #include "data/json.h"
 
 struct reading {
     struct arena *arena;
-    enum wire_carrier carrier;
+    const struct wire_settings *settings;
     const struct bus_message *message;
     struct error *err;
     bool failed; /* *err says why */
@@ -59,7 +60,7 @@ static struct str attribute(struct reading *r, const char *name)
         if (!str_eq(a->name, str_of(name)))
             continue;
         if (a->value.len > 0)
-            return r->carrier == WIRE_HEADERS ? decoded(r->arena, a->value) : a->value;
+            return r->settings->carrier == WIRE_HEADERS ? decoded(r->arena, a->value) : a->value;
     }
     fail(r, name, "is missing");
     return STR("");
@@ -116,6 +117,50 @@ static bool is_type(struct str content_type, const char *name)
     return str_eq(str_trim(str_cut(&rest, ';')), str_of(name));
 }
 
+static bool is_coded(const struct reading *r, struct str content_type)
+{
+    const struct event_codec *codec = r->settings->codec;
+
+    return codec != NULL && is_type(content_type, codec->content_type);
+}
+
+static bool decode(struct reading *r, struct str bytes, struct str *body)
+{
+    return event_codec_decode(r->settings->codec, r->arena, bytes, body, r->err) ||
+           error_wrap(r->err, "read a body of %s", r->settings->codec->content_type);
+}
+
+/* A member that is a text; empty where there is none. */
+static struct str text_of(struct reading *r, const struct json_doc *doc, struct str name)
+{
+    const struct json_node node = json_get(doc, json_root(doc), name);
+    struct str text = { 0 };
+    struct error unread;
+
+    if (json_type(doc, node) != JSON_STRING || !json_string(doc, node, r->arena, &text, &unread))
+        return (struct str){ 0 };
+    return text;
+}
+
+/* The bytes that a structured CloudEvent has as a text. */
+static bool decode_base64(struct reading *r, const struct json_doc *doc, struct str *body)
+{
+    const struct str text = text_of(r, doc, STR("data_base64"));
+    char *bytes;
+    size_t len;
+
+    if (!is_coded(r, text_of(r, doc, STR("datacontenttype"))))
+        return error_set(r->err, ERROR_DATA, "message.body",
+                         "the CloudEvent has no data in the format of this bus");
+    bytes = arena_alloc_raw(r->arena, text.len + 1);
+    if (bytes == NULL)
+        return arena_error(r->arena, r->err);
+    if (!base64_decode(text, bytes, text.len, &len))
+        return error_set(r->err, ERROR_DATA, "message.body",
+                         "the data of the CloudEvent is not base64");
+    return decode(r, (struct str){ bytes, len }, body);
+}
+
 static bool read_data(struct reading *r, struct str *body)
 {
     struct json_doc doc;
@@ -127,7 +172,7 @@ static bool read_data(struct reading *r, struct str *body)
     }
     data = json_get(&doc, json_root(&doc), STR("data"));
     if (!json_exists(data))
-        return error_set(r->err, ERROR_DATA, "message.body", "the CloudEvent has no JSON data");
+        return decode_base64(r, &doc, body);
     *body = json_raw(&doc, data);
     return true;
 }
@@ -139,9 +184,11 @@ static bool read_body(struct reading *r, struct str *body)
     *body = r->message->body;
     if (is_type(type, "application/cloudevents+json"))
         return read_data(r, body);
+    if (is_coded(r, type))
+        return decode(r, *body, body);
     if (type.len > 0 && !is_type(type, "application/json"))
-        return error_set(r->err, ERROR_DATA, "message.body", "a body of %s is not JSON",
-                         QUOTE(type));
+        return error_set(r->err, ERROR_DATA, "message.body",
+                         "a body of %s is not in the format of this bus", QUOTE(type));
     return json_is_valid(*body) ||
            error_set(r->err, ERROR_DATA, "message.body", "the body is not JSON");
 }
@@ -155,10 +202,10 @@ bool wire_is_probe(const struct bus_message *message)
     return false;
 }
 
-bool wire_read(struct arena *arena, enum wire_carrier carrier, const struct bus_message *message,
-               struct wire_event *event, struct error *err)
+bool wire_read(struct arena *arena, const struct wire_settings *settings,
+               const struct bus_message *message, struct wire_event *event, struct error *err)
 {
-    struct reading r = { .arena = arena, .carrier = carrier, .message = message, .err = err };
+    struct reading r = { .arena = arena, .settings = settings, .message = message, .err = err };
 
     *event = (struct wire_event){ .event_id = id_of(&r),
                                   .event_type = attribute(&r, "event_type"),

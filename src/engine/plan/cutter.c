@@ -48,6 +48,28 @@ bool plan_cutter_take(struct plan_cutter *cutter, struct plan_cut *cut, bool *ta
     return cutter->writer == NULL || !*taken || plan_writer_add(cutter->writer, cut, err);
 }
 
+/* Counts before anything is written: a million rows take minutes, in which nobody else can write to
+ * a SQLite file. Only the slices that the budget allows are written. */
+static bool check_count(const struct plan_cutter *cutter, const struct slice_request *request,
+                        struct error *err)
+{
+    struct budget budget = cutter->draft->budget;
+    struct slice_iter iter;
+    struct slice slice;
+
+    slice_iter_init(&iter, request);
+    while (slice_iter_next(&iter, &slice)) {
+        if (slice.number == PLAN_SLICES_MAX)
+            return error_set(err, ERROR_REQUEST, "plan.request",
+                             "the window has more than %d slices; bound it with --from and --to, "
+                             "or raise window.max",
+                             PLAN_SLICES_MAX);
+        if (cutter->writer != NULL && budget_take(&budget, &slice) != BUDGET_GO)
+            break;
+    }
+    return true;
+}
+
 bool plan_cutter_run(struct plan_cutter *cutter, struct error *err)
 {
     const struct slice_request request = draft_slices(cutter->draft);
@@ -57,15 +79,12 @@ bool plan_cutter_run(struct plan_cutter *cutter, struct error *err)
     bool taken = true;
 
     assert(request.dimension != SLICE_ID);
+    if (!check_count(cutter, &request, err))
+        return false;
     slice_iter_init(&iter, &request);
     while ((taken || cutter->writer == NULL) && slice_iter_next(&iter, &slice)) {
         struct plan_cut cut = { .slice = &slice };
 
-        if (slice.number == PLAN_SLICES_MAX)
-            return error_set(err, ERROR_REQUEST, "plan.request",
-                             "the window has more than %d slices; bound it with --from and --to, "
-                             "or raise window.max",
-                             PLAN_SLICES_MAX);
         cut.generation = is_time ? coverage_generation(cutter->draft->ended, slice.window)
                                  : cutter->draft->plan.id;
         if (!plan_cutter_take(cutter, &cut, &taken, err))

@@ -1,6 +1,6 @@
 /* Windows that were left to a person. Their tasks ended where they would end again (DEAD_END,
- * OVER_BUDGET), so a schedule plans them only now and then, until the source file is changed. A
- * person who fires a trigger wants them tried now. */
+ * OVER_BUDGET, CRASHED), so a schedule plans them only now and then, until the source file is
+ * changed. A person who fires a trigger wants them tried now. */
 #include "core/walk_budget.h"
 #include "engine/plan/draft.h"
 #include "port/store_task.h"

@@ -60,7 +60,7 @@ bool probe_open(struct probe *probe, struct arena *arena, const struct probe_inp
 /* What is shown must not repeat the secrets that the source was shown, nor personal data. */
 static bool fail(const struct probe *probe, struct error *err)
 {
-    const struct request_mask mask = { &probe->form, probe->input.secrets };
+    const struct request_mask mask = { &probe->form, probe->input.secrets, probe->http };
 
     err->text[request_mask_text(&mask, err->text, strlen(err->text))] = '\0';
     return false;
@@ -78,6 +78,7 @@ bool probe_send(struct probe *probe, struct http *http, struct error *err)
     struct arena scratch;
     bool ok;
 
+    probe->http = http;
     arena_init(&scratch, SCRATCH_BYTES_MAX);
     ok = request_render(&request, (struct request_memory){ &scratch, probe->arena }, &input, err) &&
          (is_of_file(probe) ? probe_send_file(probe, http, &request.http, err)

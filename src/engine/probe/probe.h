@@ -65,6 +65,7 @@ struct probe {
     struct probe_input input;
     struct arena *arena;
     const struct spec_endpoint *endpoint;
+    struct http *http; /* that sent the latest request; NULL: none was sent */
     struct reader reader;
     struct request_form form;
     struct page_rules rules;

@@ -194,6 +194,12 @@ static bool misfit(const struct making *m, size_t i, struct str what)
                      STR_ARG(code_of(&FIELD_TYPE_CODES, (int)column->type)));
 }
 
+/* A text without the quotes of JSON: it gets some where it is printed. */
+static struct str shown(const struct json_doc *doc, struct json_node node)
+{
+    return json_type(doc, node) == JSON_STRING ? json_string_raw(doc, node) : json_raw(doc, node);
+}
+
 /* A text, a number or the like: what most columns are. */
 static bool read_scalar(const struct making *m, size_t i, const struct field_found *found)
 {
@@ -203,7 +209,7 @@ static bool read_scalar(const struct making *m, size_t i, const struct field_fou
     if (!field_value_read(&NO_FORMATS, m->columns[i].type, found, m->arena, &value, &fit, m->err))
         return false;
     if (fit == FIELD_MISFIT)
-        return misfit(m, i, found->doc != NULL ? json_raw(found->doc, found->node) : found->text);
+        return misfit(m, i, found->doc != NULL ? shown(found->doc, found->node) : found->text);
     return fit == FIELD_BLANK || set_cell(m, &value, &m->cells[i]);
 }
 

@@ -71,12 +71,12 @@ static void forget(struct sequencer *s)
     s->has_mark = false;
 }
 
+/* A round that failed may have left the lease in the store. By its epoch nobody else's is given
+ * back. */
 bool sequencer_release(struct sequencer *s, struct error *err)
 {
-    const bool was_held = s->is_held;
-
     forget(s);
-    return !was_held || store_stream_release(s->store, s->lease.epoch, err);
+    return s->lease.epoch == 0 || store_stream_release(s->store, s->lease.epoch, err);
 }
 
 /* ---- claiming ---- */
@@ -114,6 +114,8 @@ static bool claim(struct sequencer *s, int64_t now_us, struct error *err)
 
     if (!store_stream_claim(s->store, &claim, &s->lease, &s->is_held, err))
         return false;
+    if (!s->is_held)
+        s->lease = (struct stream_lease){ 0 }; /* somebody else's is not given back */
     s->until_us = claim.until_us;
     return !s->is_held || find_gaps(s, err);
 }

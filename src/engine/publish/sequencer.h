@@ -66,7 +66,7 @@ void sequencer_close(struct sequencer *sequencer); /* accepts NULL; does not giv
 bool sequencer_round(struct sequencer *sequencer, int64_t now_us, struct sequencer_round *round,
                      struct error *err) MUST_CHECK;
 
-/* Gives the lease back, if it has it. */
+/* Gives the lease back, if it has it, also after a round that failed. */
 bool sequencer_release(struct sequencer *sequencer, struct error *err) MUST_CHECK;
 
 #endif

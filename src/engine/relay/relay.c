@@ -30,7 +30,8 @@ bool relay_open(struct relay **out, const struct relay_parts *parts,
                                        .stream = parts->store,
                                        .clock = parts->clock,
                                        .random = parts->random,
-                                       .log = parts->log };
+                                       .log = parts->log,
+                                       .watch = parts->watch };
     struct relay *r = calloc(1, sizeof(*r));
 
     *out = r;
@@ -80,6 +81,7 @@ void relay_bus_failed(struct relay *r, const struct error *err)
 {
     const uint64_t random = random_source_u64(r->parts.random);
     const bool is_person = err->level == ERROR_FATAL; /* nothing will change soon */
+    int64_t delay_us;
 
     if (!is_fenced(err) && strcmp(err->code, "bus.busy") != 0)
         close_bus(r);
@@ -97,9 +99,9 @@ void relay_bus_failed(struct relay *r, const struct error *err)
                   LOG_STR("error", str_of(err->text)));
     r->bus_error = *err;
     r->lanes.error = str_of(r->bus_error.text);
-    r->bus_retry_us =
-        lanes_now_us(&r->lanes) +
-        retry_delay_us(&r->settings.reconnect, is_person ? 60 : r->bus_failures, random, 0);
+    delay_us = retry_delay_us(&r->settings.reconnect, is_person ? 60 : r->bus_failures, random, 0);
+    r->bus_retry_us = lanes_now_us(&r->lanes) + delay_us;
+    lanes_report(&r->lanes, (struct lanes_event){ .kind = LANES_PUT_OFF, .delay_us = delay_us });
     r->lanes.attend_us = INT64_MIN; /* says so in the store */
 }
 
@@ -156,6 +158,7 @@ static bool send_batch(struct relay *r, struct lanes_round *round, struct error 
     bool saved;
 
     if (!lanes_next(&r->lanes, &filter, &d, err) ||
+        (!d.is_lost && !lanes_read_ahead(&r->lanes, &d, err)) ||
         (!d.is_lost && !relay_send(r, &d, round, err)) ||
         !lanes_settle(&r->lanes, &d, NULL, round, &saved, err))
         return false;

@@ -7,6 +7,7 @@
  *
  * The lanes, their events and the parked keys are those of engine/lanes/lanes.h, with its promises.
  * A publish call has each key once; the key's next event is sent when this one was acknowledged.
+ * While a batch is published, the store reads the next one (lanes_read_ahead).
  *
  * A refused event parks its key (port/store_parked.h) or, by the subscription's policy, stops the
  * subscription. A message that the bus may take later parks its key too, so that others go on. When
@@ -40,9 +41,10 @@ struct relay_parts { /* all must outlive it */
     struct store *store;
     struct clock *clock;
     struct random_source *random;
-    struct log *log;   /* NULL: none */
-    struct wake *wake; /* NULL: none; this process does not wake it */
-    int wake_fd;       /* readable: end what takes long; CLOCK_NO_WAKE: none */
+    struct log *log;           /* NULL: none */
+    struct lanes_watch *watch; /* NULL: none */
+    struct wake *wake;         /* NULL: none; this process does not wake it */
+    int wake_fd;               /* readable: end what takes long; CLOCK_NO_WAKE: none */
     /* Opens the bus. Called again after a failure. */
     bool (*open)(void *context, const struct subscription *subscription,
                  struct relay_target *target, struct error *err);

@@ -166,6 +166,21 @@ static size_t fences(const struct sending *s, struct bus_fence list[OUTBOX_LANES
     return count;
 }
 
+static void report(const struct sending *s, int64_t began_us, const struct error *failure)
+{
+    int64_t failed = 0;
+
+    for (size_t i = 0; i < s->sent_count; i++)
+        failed += s->sent[i]->state != ITEM_DONE;
+    lanes_report(&s->relay->lanes,
+                 (struct lanes_event){ .kind = LANES_TRIED,
+                                       .count = (int64_t)s->sent_count,
+                                       .failed = failed,
+                                       .first = s->sent[0]->event,
+                                       .took_us = lanes_now_us(&s->relay->lanes) - began_us,
+                                       .err = failure });
+}
+
 static void publish(struct sending *s, struct lanes_round *round)
 {
     struct relay *r = s->relay;
@@ -176,6 +191,7 @@ static void publish(struct sending *s, struct lanes_round *round)
                                       .fence_count = fences(s, list),
                                       .timeout_us = r->settings.timeout_us,
                                       .wake_fd = r->parts.wake_fd };
+    const int64_t began_us = lanes_now_us(&r->lanes);
     struct error failed = { 0 };
     bool ok = bus_publish(r->target.bus, &r->lanes.arena, &call, s->receipts, &failed);
 
@@ -183,6 +199,7 @@ static void publish(struct sending *s, struct lanes_round *round)
         ok =
             error_set(&failed, ERROR_TRANSIENT, "bus.busy", "%.*s", STR_ARG(s->receipts[0].reason));
     judge(s, ok, round);
+    report(s, began_us, ok ? NULL : &failed);
     if (ok)
         return;
     s->delivery->is_cut = true;

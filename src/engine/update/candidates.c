@@ -188,6 +188,18 @@ static bool signal_ids(struct search *search, struct id_reader *ids, struct erro
 
 /* ---- old expressions ---- */
 
+/* Whether the query of an expression is in force. If not, its records are about to be requested. */
+static bool judge_expr(struct search *search, struct str hash, bool *is_good, struct error *err)
+{
+    const struct update_request *request = search->request;
+
+    if (!current_queries_have(&search->current, search->store, &search->page, hash, is_good, err))
+        return false;
+    return *is_good || request->is_preview ||
+           current_queries_renew(search->store, &search->page, hash, request->plan->expr_proto_hash,
+                                 request->now_us, err);
+}
+
 static bool take_old(struct search *search, struct error *err)
 {
     char hash[HASH_HEX_MAX];
@@ -212,8 +224,7 @@ static bool take_old(struct search *search, struct error *err)
             if (found->expr_hash.len >= sizeof(hash))
                 return error_set(err, ERROR_FATAL, "plan.record", "a record has no expr_hash");
             if (!str_eq(last.expr_hash, found->expr_hash) &&
-                !current_queries_have(&search->current, search->store, &search->page,
-                                      found->expr_hash, &is_good, err))
+                !judge_expr(search, found->expr_hash, &is_good, err))
                 return false;
             memcpy(hash, found->expr_hash.data, found->expr_hash.len);
             last = (struct candidate){ .id = is_good ? LAST_ID : found->id,

@@ -40,3 +40,23 @@ bool current_queries_have(const struct current_queries *current, struct store *s
         *has |= str_eq(expr.query_hash, str_of(current->hashes[i]));
     return true;
 }
+
+bool current_queries_renew(struct store *store, struct arena *arena, struct str old_hash,
+                           struct str new_hash, int64_t now_us, struct error *err)
+{
+    struct expr expr, by;
+    char hash[HASH_HEX_MAX];
+    bool is_known, is_new_known;
+
+    if (!store_expr_get(store, arena, old_hash, &expr, &is_known, err) ||
+        !store_expr_get(store, arena, new_hash, &by, &is_new_known, err))
+        return false;
+    if (!is_known || !is_new_known || str_eq(expr.mapping_hash, by.mapping_hash))
+        return true;
+    if (!expr_hash_of(by.query_hash, expr.mapping_hash, hash, err))
+        return false;
+    expr.expr_hash = str_of(hash);
+    expr.query_hash = by.query_hash;
+    expr.created_us = now_us;
+    return store_expr_add(store, &expr, err);
+}

@@ -26,4 +26,10 @@ bool current_queries_have(const struct current_queries *current, struct store *s
                           struct arena *arena, struct str expr_hash, bool *has,
                           struct error *err) MUST_CHECK;
 
+/* Makes known what records of the old expression have when they are fetched again by the new one
+ * and have not changed: its query, and the mapping that read them. Without it they would keep the
+ * old query, and be requested again and again. */
+bool current_queries_renew(struct store *store, struct arena *arena, struct str old_hash,
+                           struct str new_hash, int64_t now_us, struct error *err) MUST_CHECK;
+
 #endif
