@@ -1,6 +1,7 @@
 /* Choosing an adapter by the type of a bus. */
 #include "adapter/bus_open.h"
 
+#include "adapter/bus_redact.h"
 #include "adapter/curl/curl_http.h"
 #include "adapter/webhook/webhook.h"
 
@@ -22,7 +23,7 @@ static bool open_module(const char *name, const char *packages, const struct bus
     return module->open(parts, bus, err);
 }
 
-bool bus_open(const struct bus_parts *parts, struct bus **bus, struct error *err)
+static bool open_bare(const struct bus_parts *parts, struct bus **bus, struct error *err)
 {
     switch (parts->spec->type) {
     case BUS_TYPE_NATS:
@@ -35,4 +36,9 @@ bool bus_open(const struct bus_parts *parts, struct bus **bus, struct error *err
         return webhook_open(parts, open_http, bus, err);
     }
     return error_set(err, ERROR_FATAL, "bus.spec", "not a type of a bus");
+}
+
+bool bus_open(const struct bus_parts *parts, struct bus **bus, struct error *err)
+{
+    return open_bare(parts, bus, err) && bus_redact_open(parts, bus, err);
 }

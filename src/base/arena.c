@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Chunks double up to this, so that a small arena stays small and a large one needs few calls. */
-enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20 };
+enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20, KEPT_MAX = 8 << 20 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -39,30 +39,47 @@ static void free_from(struct arena_chunk *chunk)
 void arena_release(struct arena *arena)
 {
     free_from(arena->chunks);
+    free_from(arena->spare);
     *arena = (struct arena){ 0 };
 }
 
-/* Keeps the largest chunk: it held a page, and will hold the next one. */
+/* The largest first, so that they are used first. */
+static void add_spare(struct arena *arena, struct arena_chunk *chunk)
+{
+    struct arena_chunk **at = &arena->spare;
+
+    chunk->dirty = chunk->used > chunk->dirty ? chunk->used : chunk->dirty;
+    chunk->used = 0;
+    while (*at != NULL && (*at)->size > chunk->size)
+        at = &(*at)->next;
+    chunk->next = *at;
+    *at = chunk;
+}
+
+/* The largest chunk, and others up to KEPT_MAX. */
+static void trim_spare(struct arena *arena)
+{
+    struct arena_chunk **at = &arena->spare;
+    size_t kept = 0;
+
+    while (*at != NULL && (kept == 0 || kept + (*at)->size <= KEPT_MAX)) {
+        kept += (*at)->size;
+        at = &(*at)->next;
+    }
+    free_from(*at);
+    *at = NULL;
+}
+
+/* What held a page or a batch will hold the next one: memory that is new to the process costs a
+ * page fault per 4 KiB. */
 void arena_reset(struct arena *arena)
 {
-    struct arena_chunk *chunk = arena->chunks, *kept = chunk;
-
-    for (; chunk != NULL; chunk = chunk->next) {
-        if (chunk->size > kept->size)
-            kept = chunk;
+    for (struct arena_chunk *chunk = arena->chunks, *next; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        add_spare(arena, chunk);
     }
-    while (arena->chunks != NULL) {
-        chunk = arena->chunks;
-        arena->chunks = chunk->next;
-        if (chunk != kept)
-            free(chunk);
-    }
-    if (kept != NULL) {
-        kept->next = NULL;
-        kept->dirty = kept->used > kept->dirty ? kept->used : kept->dirty;
-        kept->used = 0;
-        arena->chunks = kept;
-    }
+    trim_spare(arena);
+    arena->chunks = NULL;
     arena->used = 0;
     arena->failed = false;
 }
@@ -81,19 +98,35 @@ static size_t align_up(size_t size)
     return (size + align - 1) / align * align;
 }
 
+/* The first spare chunk with room for it; NULL: none. */
+static struct arena_chunk *take_spare(struct arena *arena, size_t size)
+{
+    for (struct arena_chunk **at = &arena->spare; *at != NULL; at = &(*at)->next) {
+        struct arena_chunk *chunk = *at;
+
+        if (chunk->size < size)
+            continue;
+        *at = chunk->next;
+        return chunk;
+    }
+    return NULL;
+}
+
 static bool add_chunk(struct arena *arena, size_t size)
 {
     size_t wanted = arena->chunks != NULL ? arena->chunks->size * 2 : CHUNK_MIN;
-    struct arena_chunk *chunk;
+    struct arena_chunk *chunk = take_spare(arena, size);
 
     if (wanted > CHUNK_MAX)
         wanted = CHUNK_MAX;
     if (wanted < size) /* with room for a slightly larger page after a reset */
         wanted = size > CHUNK_MAX && size < SIZE_MAX / 2 ? size + size / 8 : size;
-    chunk = calloc(1, sizeof(*chunk) + wanted);
-    if (chunk == NULL)
-        return false;
-    chunk->size = wanted;
+    if (chunk == NULL) {
+        chunk = calloc(1, sizeof(*chunk) + wanted);
+        if (chunk == NULL)
+            return false;
+        chunk->size = wanted;
+    }
     chunk->next = arena->chunks;
     arena->chunks = chunk;
     return true;

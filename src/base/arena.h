@@ -19,6 +19,7 @@ struct arena_chunk;
 
 struct arena {
     struct arena_chunk *chunks; /* newest first */
+    struct arena_chunk *spare;  /* kept from before the last reset */
     size_t used;                /* bytes handed out since init or reset */
     size_t limit;
     size_t fail_at; /* for tests: the n-th allocation from now fails; 0 = never */
@@ -27,7 +28,7 @@ struct arena {
 
 void arena_init(struct arena *arena, size_t limit);
 void arena_release(struct arena *arena); /* accepts the zero value */
-void arena_reset(struct arena *arena);   /* frees everything; one chunk is kept for reuse */
+void arena_reset(struct arena *arena);   /* frees everything; some of it is kept for reuse */
 void arena_wipe(struct arena *arena);    /* overwrites everything, then resets: for secrets */
 
 /* Zeroed, aligned for any type; NULL at the limit. size 0 gives a valid pointer. */

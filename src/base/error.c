@@ -47,6 +47,8 @@ static void clean(char text[ERROR_TEXT_MAX])
 
         if (n == 0 || (c < ' ' && c != '\n' && c != '\t') || c == 0x7F)
             text[i] = '?';
+        else if (c == 0xC2 && (unsigned char)text[i + 1] < 0xA0) /* C1: controls, too */
+            memcpy(text + i, "??", 2);
         i += n > 0 ? n : 1;
     }
 }

@@ -58,6 +58,8 @@ static void add_quoted(struct line *line, struct str s)
             add_format(line, "\\%c", c);
         else if (c < 0x20 || c == 0x7F)
             add_format(line, "\\u%04x", c);
+        else if (c == 0xC2 && (unsigned char)s.data[i + 1] < 0xA0) /* C1; the text is UTF-8 */
+            add_format(line, "\\u%04x", (unsigned)(unsigned char)s.data[++i]);
         else
             add(line, s.data + i, 1);
     }

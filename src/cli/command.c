@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/suggest.h"
 #include "cli/help.h"
+#include "cli/visible.h"
 #include "data/date.h"
 
 enum { NAMES_MAX = 64 };
@@ -299,7 +300,12 @@ static enum exit_code run(const struct help_path *path, int argc, char **argv)
     invocation.operands = argv;
     invocation.operand_count = kept;
     code = check_operands(&invocation, path);
-    return code != EXIT_DONE ? code : invocation.command->run(&invocation);
+    if (code != EXIT_DONE)
+        return code;
+    invocation.out = visible_on_terminal(stdout);
+    code = invocation.command->run(&invocation);
+    visible_close(invocation.out, stdout);
+    return code;
 }
 
 /* patra help [COMMAND...]: what COMMAND --help prints. */

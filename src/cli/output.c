@@ -17,9 +17,12 @@ bool output_end(struct output *output, FILE *out, struct error *err)
 
 bool output_text(FILE *out, const struct buf *text, struct error *err)
 {
-    if (!buf_ok(text, err))
-        return false;
-    if (fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0)
+    return buf_ok(text, err) && output_bytes(out, buf_str(text), err);
+}
+
+bool output_bytes(FILE *out, struct str bytes, struct error *err)
+{
+    if ((bytes.len > 0 && fwrite(bytes.data, 1, bytes.len, out) != bytes.len) || fflush(out) != 0)
         return error_set(err, ERROR_TRANSIENT, "output", "the output could not be written");
     return true;
 }

@@ -30,4 +30,7 @@ bool output_end(struct output *output, FILE *out, struct error *err) MUST_CHECK;
 
 bool output_text(FILE *out, const struct buf *text, struct error *err) MUST_CHECK;
 
+/* The bytes as they are; there may be none. */
+bool output_bytes(FILE *out, struct str bytes, struct error *err) MUST_CHECK;
+
 #endif

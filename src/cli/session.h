@@ -2,9 +2,11 @@
 #ifndef PATRA_CLI_SESSION_H
 #define PATRA_CLI_SESSION_H
 
+#include "adapter/system/steady_clock.h"
 #include "adapter/system/system.h"
 #include "base/arena.h"
 #include "cli/command.h"
+#include "engine/session/store_time.h"
 #include "engine/source/spec_cache.h"
 #include "engine/wake/wake.h"
 #include "port/clock.h"
@@ -20,7 +22,10 @@
 
 struct session {
     struct arena arena; /* for everything the command makes */
-    struct clock clock;
+    union {
+        struct clock clock; /* the time by which the store goes, where that is this host's */
+        struct steady_clock steady;
+    };
     struct str dsn; /* without its password, for printing */
     struct store *store;
     struct spec_cache *specs; /* for all threads of the process, as `wake` */
@@ -42,6 +47,9 @@ bool session_init(struct session *session, const struct invocation *invocation,
                   struct session_made *made, struct error *err) MUST_CHECK;
 
 void session_close(struct session *session); /* accepts the zero value */
+
+/* The time to write by. L1 "store.clock" when it cannot be believed: see store_time.h. */
+bool session_time(struct session *session, int64_t *now_us, struct error *err) MUST_CHECK;
 
 /* For views: the session's store and arena, at this instant. */
 struct view_reader session_reader(struct session *session);

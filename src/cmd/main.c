@@ -1,17 +1,26 @@
 /* patra: the command table. Each command is in a file or folder of its name. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/help.h"
+#include "cli/hide.h"
+#include "cmd/alert/alert.h"
 #include "cmd/alive.h"
 #include "cmd/audit.h"
+#include "cmd/batch/batch.h"
+#include "cmd/blackbox.h"
 #include "cmd/bus/bus.h"
+#include "cmd/clock.h"
 #include "cmd/consume.h"
 #include "cmd/cursor/cursor.h"
 #include "cmd/db.h"
+#include "cmd/doctor/doctor.h"
 #include "cmd/harvest/harvest.h"
 #include "cmd/init.h"
 #include "cmd/offset/offset.h"
@@ -23,12 +32,16 @@
 #include "cmd/quarantine/quarantine.h"
 #include "cmd/record/record.h"
 #include "cmd/rederive.h"
+#include "cmd/retention.h"
 #include "cmd/schema.h"
 #include "cmd/serve.h"
 #include "cmd/signals.h"
 #include "cmd/source/source.h"
 #include "cmd/status/status.h"
 #include "cmd/task.h"
+#include "cmd/token.h"
+#include "cmd/top/top.h"
+#include "cmd/trace.h"
 #include "cmd/trigger/trigger.h"
 #include "cmd/why.h"
 #include "cmd/work.h"
@@ -53,13 +66,20 @@ static const struct command *const commands[] = {
     &COMMAND_SERVE,
     &COMMAND_ALIVE,
     &COMMAND_STATUS,
+    &COMMAND_TOP,
+    &COMMAND_ALERT,
+    &COMMAND_DOCTOR,
     &COMMAND_PAUSE,
     &COMMAND_RESUME,
     &COMMAND_CURSOR,
+    &COMMAND_CLOCK,
     &COMMAND_QUARANTINE,
     &COMMAND_SIGNAL,
     &COMMAND_RECORD,
     &COMMAND_WHY,
+    &COMMAND_TRACE,
+    &COMMAND_BATCH,
+    &COMMAND_BLACKBOX,
     &COMMAND_BUS,
     &COMMAND_PROJECTION,
     &COMMAND_AUDIT,
@@ -68,6 +88,8 @@ static const struct command *const commands[] = {
     &COMMAND_OFFSET,
     &COMMAND_OUTBOX,
     &COMMAND_SCHEMA,
+    &COMMAND_TOKEN,
+    &COMMAND_RETENTION,
     &COMMAND_DB,
     NULL,
 };
@@ -117,7 +139,20 @@ static enum exit_code cmd_patra(const struct invocation *invocation)
 
 int main(int argc, char **argv)
 {
-    const enum exit_code code = command_main(&root, argc, argv);
+    char **arguments;
+    enum exit_code code;
+
+    /* Neither a crash nor another process of the same user gets a copy of the memory: it has
+     * credentials in it. Root may still look. */
+    (void)prctl(PR_SET_DUMPABLE, 0);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
+    arguments = hide_arguments(argc, argv);
+    if (arguments == NULL) {
+        fprintf(stderr, "patra: no memory\n");
+        return EXIT_LATER;
+    }
+    code = command_main(&root, argc, arguments);
+    free(arguments);
 
     if (fflush(stdout) == 0 && !ferror(stdout))
         return (int)code;

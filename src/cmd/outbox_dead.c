@@ -6,7 +6,7 @@
 #include "cli/who.h"
 #include "cmd/outbox.h"
 #include "cmd/subscription_home.h"
-#include "engine/lanes/redrive.h"
+#include "view/outbox.h"
 
 enum { LIMIT = 100, LIMIT_MAX = 10000 };
 
@@ -42,57 +42,29 @@ static bool print_table(struct session *session, const struct letter_list *list,
     return columns_print(&columns, out, err);
 }
 
-static void write_letter(struct json_writer *w, const struct letter *letter)
-{
-    json_write_object(w);
-    json_write_member_str(w, STR("eventId"), letter->dead.event_id);
-    json_write_member_str(w, STR("type"), letter->dead.aggregate_type);
-    json_write_member_str(w, STR("key"), letter->dead.aggregate_id);
-    json_write_member_i64(w, STR("version"), letter->dead.version);
-    json_write_member_i64(w, STR("tries"), letter->dead.attempts);
-    json_write_member_str(w, STR("reason"), letter->dead.reason);
-    json_write_member_instant(w, STR("deadAt"), letter->dead.dead_us);
-    if (letter->is_redriven) {
-        json_write_member_instant(w, STR("redrivenAt"), letter->redriven_us);
-        json_write_member_str(w, STR("redrivenBy"), letter->redriven_by);
-    }
-    json_write_end(w);
-}
-
-static bool print_json(struct session *session, const struct letter_list *list, FILE *out,
-                       struct error *err)
-{
-    struct output output;
-    struct json_writer *w = output_begin(&output, &session->arena);
-
-    json_write_array(w);
-    for (size_t i = 0; i < list->count; i++)
-        write_letter(w, &list->items[i]);
-    json_write_end(w);
-    return output_end(&output, out, err);
-}
-
 static bool list_letters(const struct invocation *invocation, struct session *session,
                          const struct subscription_home *home, struct error *err)
 {
     struct letter_query query = { .key = home->key,
                                   .has_redriven = invocation_flag(invocation, "all") };
     struct letter_list list;
+    struct output output;
 
     if (!invocation_number(invocation, "limit", (struct option_range){ 1, LIMIT_MAX, LIMIT },
                            &query.limit, err) ||
         !store_parked_letters(home->store, &session->arena, &query, &list, err))
         return false;
-    return invocation_flag(invocation, "json")
-               ? print_json(session, &list, invocation->out, err)
-               : print_table(session, &list, home->now_us, invocation->out, err);
+    if (!invocation_flag(invocation, "json"))
+        return print_table(session, &list, home->now_us, invocation->out, err);
+    view_letter_list_write(output_begin(&output, &session->arena), &list);
+    return output_end(&output, invocation->out, err);
 }
 
 static bool dead(const struct invocation *invocation, struct session *session, enum exit_code *code,
                  struct error *err)
 {
     struct subscription_home home = { 0 };
-    const bool ok = subscription_home_open(session, invocation->operands[0], &home, err) &&
+    const bool ok = command_home_open(session, invocation->operands[0], &home, err) &&
                     list_letters(invocation, session, &home, err);
 
     (void)code;
@@ -128,21 +100,11 @@ static bool run_redrive(const struct invocation *invocation, struct session *ses
                         const struct subscription_home *home, struct error *err)
 {
     const bool all = invocation_flag(invocation, "all");
-    struct redrive_request request = { .store = home->store,
-                                       .stream = home->stream,
-                                       .key = home->key,
-                                       .by = who_am_i(&session->arena),
-                                       .now_us = home->now_us };
+    const struct str key = all ? STR("") : str_of(invocation->operands[1]);
     struct redriven redriven;
 
-    if (!all)
-        request.aggregate_id = str_of(invocation->operands[1]);
-    if (!redrive(&request, &redriven, err))
+    if (!act_redrive(home, key, who_am_i(&session->arena), &redriven, err))
         return false;
-    if (redriven.events == 0 && redriven.gone == 0 && !all)
-        return error_set(err, ERROR_REQUEST, "dead.unknown",
-                         "no event of %s is a dead letter of %s", invocation->operands[1],
-                         invocation->operands[0]);
     fprintf(invocation->out, "%" PRId64 " event%s will be delivered now\n", redriven.events,
             redriven.events == 1 ? "" : "s");
     if (redriven.gone > 0)
@@ -160,7 +122,7 @@ static bool redrive_some(const struct invocation *invocation, struct session *se
     (void)code;
     if (invocation_flag(invocation, "all") == (invocation->operand_count > 1))
         return command_misused(err, "name one KEY, or --all");
-    ok = subscription_home_open(session, invocation->operands[0], &home, err) &&
+    ok = command_home_open(session, invocation->operands[0], &home, err) &&
          run_redrive(invocation, session, &home, err);
     subscription_home_close(&home);
     return ok;

@@ -115,6 +115,7 @@ static bool publish(const struct invocation *invocation, struct session *session
         !publish_keep(invocation, &publish.settings.keep_us, err) ||
         !log_option_read(&log, invocation, &session->clock, err) || !stop_open(&stop, err))
         return false;
+    stop_watch_store(&stop, session->store, &log);
     who_process(owner, random_source_u64(&random), "publisher");
     publish.settings.sequencer.owner = str_of(owner);
     publish.parts.log = publish.relays.log = &log;

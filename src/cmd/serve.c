@@ -11,15 +11,20 @@
 #include "engine/housekeeping/housekeeping.h"
 #include "engine/schedule/fire.h"
 #include "engine/session/store_retry.h"
-#include "port/store_rate.h"
+#include "engine/session/store_time.h"
+#include "worker/alerting.h"
 #include "worker/alive.h"
 #include "worker/importing.h"
+#include "worker/listening.h"
+#include "worker/meter_table.h"
 #include "worker/notifying.h"
 #include "worker/projection_sink.h"
 #include "worker/publishing.h"
 #include "worker/readers.h"
 #include "worker/relay_bus.h"
+#include "worker/retaining.h"
 #include "worker/stop.h"
+#include "worker/tracing.h"
 #include "worker/workers.h"
 
 /* The planner looks again after at most this long, because sources are added and changed. */
@@ -39,10 +44,19 @@ struct serve {
     bool is_executor;
     bool is_publisher;
     bool is_consumer;
-    int64_t keep_us; /* of events */
+    bool is_api;
+    struct listening_settings listen;
+    struct meters *meters;
+    struct tracing *tracing; /* NULL: nobody wants spans */
+    int64_t keep_us;         /* of events */
+    int64_t alerts_us;       /* the period of alerts; 0: off */
+    const char *retention;   /* a folder; NULL: off */
     char owner[WHO_PROCESS_MAX];
-    int64_t next_us; /* monotonic: of the planner's turns */
-    bool is_failing; /* the planner, at its last turn */
+    int64_t next_us;  /* monotonic: of the planner's turns */
+    int64_t fired_us; /* when the last schedule was done with, or its turn began */
+    bool is_failing;  /* the planner, at its last turn */
+    enum clock_jump jump;
+    struct schedule_memory schedules;
     struct store_retry retry;
     struct relay_bus_parts bus;
     struct projection_sink_parts sink;
@@ -71,13 +85,39 @@ static void log_gap(struct log *log, const struct schedule_fired *fired)
                   LOG_I64("slices", fired->result->slices));
 }
 
+/* From the end of the one before, or the begin of the turn. */
+static void trace_fired(struct serve *serve, const struct schedule_fired *fired)
+{
+    struct random_source *random = &serve->session->random;
+    struct span span = { .kind = SPAN_INTERNAL,
+                         .begin_us = serve->fired_us,
+                         .end_us = clock_now_us(&serve->session->clock) };
+
+    serve->fired_us = span.end_us;
+    span_trace_set(&span.context, random_source_u64(random), random_source_u64(random));
+    span_id_set(span.context.span, random_source_u64(random));
+    span_name(&span, "PlannerTrigger");
+    span_str(&span, "source", fired->source);
+    span_str(&span, "op", fired->operation);
+    if (fired->result != NULL) {
+        span_i64(&span, "patra.plan_id", fired->result->plan_id);
+        span_i64(&span, "patra.slices", fired->result->slices);
+    }
+    if (fired->err != NULL) {
+        span_str(&span, "error.level", str_of(error_level_name(fired->err->level)));
+        span_str(&span, "error.type", str_of(fired->err->code));
+        span_fail(&span, str_of(fired->err->text));
+    }
+    tracer_add(tracing_tracer(serve->tracing), &span);
+}
+
 static void log_fired(struct schedule_listener *listener, const struct schedule_fired *fired)
 {
-    const struct serve *serve =
-        (const struct serve *)((const char *)listener - offsetof(struct serve, listener));
+    struct serve *serve = (struct serve *)((char *)listener - offsetof(struct serve, listener));
     char tick[INSTANT_TEXT_MAX];
     const size_t len = instant_format(fired->tick_us, tick);
 
+    trace_fired(serve, fired);
     if (fired->is_gap)
         log_gap(serve->log, fired);
     else if (fired->err != NULL)
@@ -92,6 +132,18 @@ static void log_fired(struct schedule_listener *listener, const struct schedule_
             LOG_I64("plan", fired->result->plan_id), LOG_I64("slices", fired->result->slices));
 }
 
+/* When it is noticed, and when it is over. */
+static void log_jump(struct serve *serve, const struct store_time *time)
+{
+    if (serve->jump != time->jump && time->jump == CLOCK_AHEAD)
+        log_event(serve->log, LOG_WARN, "clock set ahead", LOG_I64("by_us", time->by_us),
+                  LOG_STR("hint", STR("patra goes on by the time before that; set the clock right, "
+                                      "or run: patra clock accept")));
+    else if (serve->jump != time->jump)
+        log_event(serve->log, LOG_INFO, "clock right again", LOG_I64("by_us", time->by_us));
+    serve->jump = time->jump;
+}
+
 static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *err)
 {
     struct store *store = serve->session->store;
@@ -102,17 +154,21 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
                                            .tickets_max = RESLICE_MAX,
                                            .specs = serve->session->specs };
     struct housekeeping_result done;
+    struct store_time time;
     int64_t now_us;
 
     if (!store_retry_ready(&serve->retry, err) ||
-        !store_clock(store, clock_now_us(&serve->session->clock), &now_us, err))
+        !store_time(store, &serve->session->clock, &time, err))
         return false;
-    chores.now_us = now_us;
+    log_jump(serve, &time);
+    serve->fired_us = clock_now_us(&serve->session->clock);
+    chores.now_us = now_us = time.now_us;
     if (!housekeeping_run(store, &chores, &done, err) ||
         !schedule_fire_due(
             store,
             &(struct schedule_fire_request){ .owner = owner,
                                              .now_us = now_us,
+                                             .memory = &serve->schedules,
                                              .listener = &serve->listener,
                                              .specs = serve->session->specs,
                                              .secrets = &serve->session->secrets.source,
@@ -163,9 +219,12 @@ static void serve_turn(struct workers_turn *turn, bool is_ending)
 static bool start_publishing(struct serve *serve, struct stop *stop, struct publishing **publishing,
                              struct readers **relays, struct error *err)
 {
-    const struct readers_settings settings = {
-        .kind = &RELAY_READERS, .log = serve->log, .stop = stop, .context = &serve->bus
-    };
+    const struct readers_settings settings = { .kind = &RELAY_READERS,
+                                               .log = serve->log,
+                                               .meters = serve->meters,
+                                               .tracer = tracing_tracer(serve->tracing),
+                                               .stop = stop,
+                                               .context = &serve->bus };
 
     if (!serve->is_publisher)
         return true;
@@ -183,9 +242,12 @@ static bool start_publishing(struct serve *serve, struct stop *stop, struct publ
 static bool start_consuming(struct serve *serve, struct stop *stop, struct readers **consumers,
                             struct error *err)
 {
-    const struct readers_settings settings = {
-        .kind = &PROJECTION_READERS, .log = serve->log, .stop = stop, .context = &serve->sink
-    };
+    const struct readers_settings settings = { .kind = &PROJECTION_READERS,
+                                               .log = serve->log,
+                                               .meters = serve->meters,
+                                               .tracer = tracing_tracer(serve->tracing),
+                                               .stop = stop,
+                                               .context = &serve->sink };
 
     serve->sink = (struct projection_sink_parts){ .secrets = &serve->session->secrets.source };
     return !serve->is_consumer || readers_start(consumers, serve->session, &settings, err);
@@ -200,33 +262,53 @@ static bool serve_until_stopped(struct serve *serve, struct workers_settings *se
     struct readers *relays = NULL;
     struct readers *consumers = NULL;
     struct workers *workers = NULL;
+    struct listening *listening = NULL;
+    struct alerting *alerting = NULL;
+    struct retaining *retaining = NULL;
     struct error later;
     struct stop stop;
     bool ok;
 
     if (!stop_open(&stop, err))
         return false;
+    stop_watch_store(&stop, serve->session->store, serve->log);
     settings->wake_fd = stop.fd;
     ok = alive_begin(&serve->alive, &serve->session->clock, err) &&
+         listening_start(&listening, &serve->listen,
+                         &(struct listening_parts){ serve->session, serve->log, serve->meters },
+                         err) &&
          notifying_start(&notifying, serve->session, &stop, err) &&
          (!serve->is_publisher ||
           importing_start(&importing, serve->session, serve->log, &stop, err)) &&
          start_publishing(serve, &stop, &publishing, &relays, err) &&
          start_consuming(serve, &stop, &consumers, err) &&
+         (!serve->is_planner || serve->alerts_us == 0 ||
+          alerting_start(&alerting,
+                         &(struct alerting_parts){ serve->session, serve->log, &stop,
+                                                   serve->alerts_us, serve->meters },
+                         err)) &&
+         (serve->retention == NULL ||
+          retaining_start(
+              &retaining,
+              &(struct retaining_parts){ serve->session, serve->log, &stop, serve->retention },
+              err)) &&
          (!serve->is_executor || workers_start(&workers, serve->session, settings, err));
     if (ok) {
         log_event(serve->log, LOG_INFO, "serving", LOG_STR("store", serve->session->dsn),
                   LOG_BOOL("planner", serve->is_planner),
                   LOG_I64("workers", serve->is_executor ? settings->count : 0),
                   LOG_BOOL("publisher", serve->is_publisher),
-                  LOG_BOOL("consumer", serve->is_consumer));
+                  LOG_BOOL("consumer", serve->is_consumer), LOG_BOOL("api", serve->is_api));
         workers_attend(workers, &stop, &serve->session->clock, &serve->turn);
         ok = workers_join(workers, err);
     }
     stop_request(&stop);
+    listening_stop(listening);
     readers_join(consumers);
     readers_join(relays);
     ok = publishing_join(publishing, ok ? err : &later) && ok;
+    alerting_join(alerting);
+    retaining_join(retaining);
     importing_join(importing);
     notifying_join(notifying);
     alive_end(&serve->alive);
@@ -240,6 +322,8 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
     const char *given = invocation_value(invocation, "role");
     struct str rest = str_of(given != NULL ? given : "planner,executor,publisher,consumer");
 
+    serve->is_api = given == NULL && invocation_value(invocation, "listen") != NULL;
+
     do {
         const struct str role = str_trim(str_cut(&rest, ','));
 
@@ -252,12 +336,11 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
         else if (str_eq(role, STR("consumer")))
             serve->is_consumer = true;
         else if (str_eq(role, STR("api")))
-            return command_misused(err, "--role: this patra has no api yet; the roles are planner, "
-                                        "executor, publisher and consumer");
+            serve->is_api = true;
         else
-            return command_misused(err,
-                                   "--role: '%.*s' is not planner, executor, publisher or consumer",
-                                   STR_ARG(role));
+            return command_misused(
+                err, "--role: '%.*s' is not planner, executor, publisher, consumer or api",
+                STR_ARG(role));
     } while (rest.len > 0);
     return true;
 }
@@ -265,7 +348,10 @@ static bool read_roles(const struct invocation *invocation, struct serve *serve,
 static bool read_options(const struct invocation *invocation, struct serve *serve,
                          struct workers_settings *settings, struct error *err)
 {
-    return read_roles(invocation, serve, err) && publish_keep(invocation, &serve->keep_us, err) &&
+    return read_roles(invocation, serve, err) &&
+           listening_read(invocation, serve->is_api, &serve->listen, err) &&
+           publish_keep(invocation, &serve->keep_us, err) &&
+           alerting_period(invocation, &serve->alerts_us, err) &&
            workers_count(invocation, &settings->count, err) &&
            workers_lease(invocation, &settings->executor.lease_us, err);
 }
@@ -280,15 +366,29 @@ static bool serve(const struct invocation *invocation, struct session *session,
     struct random_source random = system_random();
     struct workers_settings settings = { 0 };
     struct log log;
+    bool ok;
 
     (void)code;
     if (!read_options(invocation, &serve, &settings, err) ||
-        !log_option_read(&log, invocation, &session->clock, err))
+        !log_option_read(&log, invocation, &session->clock, err) ||
+        !worker_meters_open(&serve.meters, err))
         return false;
+    if (!tracing_start(&serve.tracing, session, &log, serve.meters, err)) {
+        meters_close(serve.meters);
+        return false;
+    }
     who_process(serve.owner, random_source_u64(&random), "planner");
     serve.alive.path = invocation_value(invocation, "alive-file");
+    serve.retention = invocation_value(invocation, "retention");
     serve.log = settings.log = &log;
-    return serve_until_stopped(&serve, &settings, err);
+    settings.meters = serve.meters;
+    settings.tracer = tracing_tracer(serve.tracing);
+    schedule_memory_init(&serve.schedules);
+    ok = serve_until_stopped(&serve, &settings, err);
+    schedule_memory_release(&serve.schedules);
+    tracing_join(serve.tracing);
+    meters_close(serve.meters);
+    return ok;
 }
 
 /* Checks the options first, so that nothing is created for a misspelled one. */
@@ -319,23 +419,28 @@ const struct command COMMAND_SERVE = {
     .summary = "run as a service: fire schedules, run tasks",
     .operands_max = 0,
     .description =
-        "Runs until it is stopped. The planner fires operations that have `every` or a cron\n"
-        "line when they are due, re-slices what executors asked for, and puts back the tasks of\n"
-        "dead workers. The executor runs tasks. The publisher gives events their place in the\n"
-        "stream and hands them on to each bus (patra bus apply). The consumer applies them to\n"
-        "projections (patra projection apply). Any number of processes may serve one store: each\n"
-        "tick fires once, each task belongs to one worker, one publisher is at work while the\n"
-        "others wait, and relays and consumers share the lanes of the stream. On SIGTERM\n"
-        "or SIGINT it finishes the current batches, gives its tasks back, and exits with 0. If\n"
-        "it cannot start, the exit code is 3 when the store is unreachable, and 4 when it does\n"
-        "not exist or has another schema. See docs/operate.md.",
+        "Runs until it is stopped. The planner fires operations that have `every` or a cron line\n"
+        "when they are due, re-slices what executors asked for, puts back the tasks of dead\n"
+        "workers, and sends alerts (patra alert). The executor runs tasks. The publisher gives\n"
+        "events their place in the stream and hands them on to each bus (patra bus apply). The\n"
+        "consumer applies them to projections (patra projection apply). The api answers HTTP: see\n"
+        "docs/api.md. Any number of processes may serve one store: each tick fires once, each\n"
+        "alert is sent by one of them, each task belongs to one\n"
+        "worker, one publisher is at work while the others wait, and relays and consumers share\n"
+        "the lanes of the stream. On SIGTERM or SIGINT it finishes the current batches, gives\n"
+        "its tasks back, and exits with 0. If it cannot start, the exit code is 3 when the store\n"
+        "is unreachable, and 4 when it does not exist or has another schema. See\n"
+        "docs/operate.md.",
     .options = { { "role", "ROLES",
-                   "One or more of planner, executor, publisher, consumer (all)." },
+                   "One or more of planner, executor, publisher, consumer (all of these), api." },
                  { "init", NULL, "First create or migrate the store, as patra init does." },
+                 LISTENING_OPTIONS,
                  WORKERS_OPTION,
                  LEASE_OPTION,
                  ALIVE_OPTION,
                  PUBLISH_KEEP_OPTION,
+                 ALERTING_OPTION,
+                 RETAINING_OPTION,
                  LOG_OPTIONS,
                  SESSION_OPTION },
     .run = cmd_serve,

@@ -6,6 +6,7 @@
 #include "engine/source/source_store.h"
 #include "worker/notifying.h"
 #include "worker/stop.h"
+#include "worker/tracing.h"
 #include "worker/workers.h"
 
 static void do_nothing(struct workers_turn *turn, bool is_ending)
@@ -25,6 +26,7 @@ static bool work_until_stopped(struct session *session, struct workers_settings 
 
     if (!stop_open(&stop, err))
         return false;
+    stop_watch_store(&stop, session->store, settings->log);
     settings->wake_fd = stop.fd;
     if (notifying_start(&notifying, session, &stop, err) &&
         workers_start(&workers, session, settings, err)) {
@@ -55,7 +57,9 @@ static bool work(const struct invocation *invocation, struct session *session, e
         .executor = { .source = str_of(invocation_value(invocation, "source")),
                       .is_draining = invocation_flag(invocation, "drain") },
     };
+    struct tracing *tracing;
     struct log log;
+    bool ok;
 
     (void)code;
     if (!workers_count(invocation, &settings.count, err) ||
@@ -63,8 +67,13 @@ static bool work(const struct invocation *invocation, struct session *session, e
         !log_option_read(&log, invocation, &session->clock, err))
         return false;
     settings.log = &log;
-    return is_source(session, settings.executor.source, err) &&
-           work_until_stopped(session, &settings, err);
+    if (!is_source(session, settings.executor.source, err) ||
+        !tracing_start(&tracing, session, &log, NULL, err))
+        return false;
+    settings.tracer = tracing_tracer(tracing);
+    ok = work_until_stopped(session, &settings, err);
+    tracing_join(tracing);
+    return ok;
 }
 
 static enum exit_code cmd_work(const struct invocation *invocation)

@@ -129,17 +129,27 @@ static void read_top(struct walk *walk, const struct node *map)
     }
 }
 
+static struct setting setting_of_type(const struct bus_setting *row, enum bus_type type)
+{
+    struct setting setting = row->setting;
+
+    if ((row->other.types & (1U << type)) != 0)
+        setting.builtin = row->other.builtin;
+    return setting;
+}
+
 /* Defaults of what this type of bus has. */
 static void fill_defaults(struct walk *walk)
 {
     for (size_t i = 0; i < BUS_SETTING_COUNT; i++) {
         const struct bus_setting *row = &BUS_SETTINGS[i];
+        const struct setting setting = setting_of_type(row, walk->spec->type);
         struct registry_value value;
 
         if (walk->marks->items[i].is_given || !bus_setting_is_for(row, walk->spec->type))
             continue;
-        if (!setting_builtin(walk->arena, &row->setting, &value) ||
-            !setting_put(walk->arena, &row->setting, &value, walk->spec))
+        if (!setting_builtin(walk->arena, &setting, &value) ||
+            !setting_put(walk->arena, &setting, &value, walk->spec))
             walk->faults->failed = true;
     }
 }

@@ -46,6 +46,10 @@ void bus_manual_write(struct buf *out)
         buf_add(out, STR(" | "));
         if (row->setting.builtin != NULL)
             buf_printf(out, "`%s`", row->setting.builtin);
+        if (row->other.types != 0) {
+            buf_printf(out, "; `%s` for ", row->other.builtin);
+            add_types(out, row->other.types);
+        }
         buf_printf(out, " | %s", row->setting.help);
         if (row->required == row->types)
             buf_add(out, STR(" **Required.**"));

@@ -24,6 +24,10 @@ struct bus_setting {
     unsigned types;
     unsigned required;      /* by these types */
     struct setting setting; /* of it: path, type, builtin, min, max, codes, into, help */
+    struct {
+        unsigned types;
+        const char *builtin;
+    } other; /* the default of these types, where it is another one */
 };
 
 extern const struct bus_setting BUS_SETTINGS[];

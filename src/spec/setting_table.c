@@ -204,6 +204,14 @@ const struct setting SETTINGS[] = {
     { "http.redact_names", SE, REGISTRY_HTTP, "redact_names", .type = SETTING_TEXTS,
       .builtin = "[]", .into = INTO_LIST(spec_endpoint, http.redact_names, http.redact_name_count),
       .help = "Further headers and parameters whose values are kept out of logs." },
+    { "http.archive_keep", SE, REGISTRY_HTTP, "archive_keep_us", .type = SETTING_DURATION,
+      .min = SECONDS(60), .max = SPAN_MAX, .into = INTO_ENDPOINT(http.archive_keep_us),
+      .help = "Keep full responses for this long, to replay them and to read them again; without "
+              "it none are kept." },
+    { "http.archive_size", SE, REGISTRY_HTTP, "archive_bytes_max", .type = SETTING_SIZE,
+      .min = 1024, .max = 1e15, .into = INTO_ENDPOINT(http.archive_bytes),
+      .help = "The most that the kept responses of an endpoint take, packed; the oldest go "
+              "first." },
 
     /* ---- auth ---- */
     { "auth.type", SE, REGISTRY_CREDENTIAL, "type", .type = SETTING_CODE, .builtin = "none",
@@ -440,7 +448,9 @@ const struct setting SETTINGS[] = {
               "have, and is not sent." },
     { "page.max_pages", SE, REGISTRY_PAGINATION, "pages_max", .type = SETTING_INT, .min = 1,
       .max = 1e9, .is_override = true, .into = INTO_ENDPOINT(page.max_pages),
-      .help = "A slice ends after this many pages; without it, there is no limit." },
+      .help =
+          "A slice ends after this many pages; without it, after 10,000, or four times as many as "
+          "its total or the harvests before it make likely." },
     { "page.base", SE, REGISTRY_PAGINATION, "base", .type = SETTING_INT, .min = 0, .max = 1,
       .is_proto = true, .into = INTO_ENDPOINT(page.base),
       .help = "page: the number of the first page, 0 or 1." },

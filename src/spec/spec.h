@@ -41,6 +41,8 @@ struct spec_http {
     struct str proxy; /* may be a reference */
     const struct str *redact_names;
     size_t redact_name_count;
+    int64_t archive_keep_us; /* how long full responses are kept; 0: they are not */
+    int64_t archive_bytes;   /* the most that they take, packed; 0: any */
 };
 
 struct spec_auth { /* references, never secrets */

@@ -33,10 +33,16 @@ static bool read_one(const struct reading *reading, struct json_node node,
                      struct view_attempt *attempt)
 {
     attempt->status = number_of(reading->doc, node, "status");
+    attempt->bytes = number_of(reading->doc, node, "bytes");
+    attempt->took_ms = number_of(reading->doc, node, "tookMs");
+    attempt->retry_after_ms = json_exists(json_get(reading->doc, node, STR("retryAfterMs")))
+                                  ? number_of(reading->doc, node, "retryAfterMs")
+                                  : -1;
     attempt->wait_ms = number_of(reading->doc, node, "waitMs");
     attempt->ids = number_of(reading->doc, node, "ids");
     return text_of(reading, node, "at", &attempt->at) &&
            text_of(reading, node, "code", &attempt->code) &&
+           text_of(reading, node, "then", &attempt->then) &&
            text_of(reading, node, "text", &attempt->text);
 }
 

@@ -1,4 +1,5 @@
-/* attempt: the failed requests of a batch, read back from its digest (engine/fetch/attempts.h). */
+/* attempt: the requests of a batch before the one that counts, read back from its digest
+ * (engine/fetch/attempts.h). */
 #ifndef PATRA_VIEW_ATTEMPT_H
 #define PATRA_VIEW_ATTEMPT_H
 
@@ -10,8 +11,12 @@
 struct view_attempt {
     struct str at;  /* an instant */
     int64_t status; /* 0: no response */
+    int64_t bytes;
+    int64_t took_ms;
+    int64_t retry_after_ms; /* -1: the source did not ask for a wait */
     struct str code;
     struct str text;
+    struct str then; /* why another request was sent (ATTEMPT_THEN_CODES); '': none was */
     int64_t wait_ms; /* before the next one; 0: none */
     int64_t ids;     /* requested by it; 0: a page */
 };

@@ -11,6 +11,8 @@ const char *view_doubt_text(enum fetch_doubt doubt)
         [FETCH_DOUBT_ELEMENTS] =
             "with a file that has elements without a record, which were left out",
         [FETCH_DOUBT_CHILDREN] = "without children for any of its parents: see the request",
+        [FETCH_DOUBT_LATEST] = "with ids above response.latest, or one that fell",
+        [FETCH_DOUBT_SAME_TOKEN] = "with changes that came with the sync token that was sent",
     };
 
     return texts[doubt];

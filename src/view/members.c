@@ -40,3 +40,19 @@ void view_write_lineage(struct json_writer *w, const struct lineage *lineage)
     json_write_member_i64(w, STR("batch"), lineage->batch_id);
     json_write_end(w);
 }
+
+void view_write_subscription(struct json_writer *w, struct str kind, const struct subscription *row)
+{
+    json_write_object(w);
+    json_write_member_str(w, kind, row->name);
+    json_write_member_str(w, STR("state"), code_of(&SUBSCRIPTION_STATE_CODES, (int)row->state));
+    json_write_member_str(w, STR("reason"), row->state_reason);
+    json_write_member_str(w, STR("onFailure"),
+                          code_of(&SUBSCRIPTION_POLICY_CODES, (int)row->policy));
+    json_write_member_str(w, STR("hash"), row->spec_hash);
+    json_write_member_instant(w, STR("createdAt"), row->created_us);
+    json_write_member_instant(w, STR("updatedAt"), row->updated_us);
+    json_write_name(w, STR("spec"));
+    json_write_raw(w, row->spec);
+    json_write_end(w);
+}

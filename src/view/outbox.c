@@ -101,6 +101,7 @@ static bool read_subscription(const struct view_reader *reader, int64_t now_us,
         return false;
     if (!store_offset_readers(reader->store, reader->arena, &key, &s->readers, err) ||
         !store_parked_count(reader->store, &key, &s->parked, err) ||
+        !store_parked_behind(reader->store, &key, &s->behind, err) ||
         !store_parked_letter_count(reader->store, &key, &s->dead, err))
         return false;
     keep_alive(s, now_us);
@@ -208,6 +209,7 @@ static void write_subscription(struct json_writer *w, const struct view_subscrip
     json_write_member_i64(w, STR("waiting"), s->waiting);
     json_write_member_i64(w, STR("lagUs"), s->lag_us);
     json_write_member_i64(w, STR("parkedKeys"), s->parked);
+    json_write_member_i64(w, STR("versionsBehind"), s->behind);
     json_write_member_i64(w, STR("deadLetters"), s->dead);
     json_write_member_i64(w, STR("crashedLanes"), s->lanes_crashed);
     write_readers(w, s);

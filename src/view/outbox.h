@@ -23,6 +23,7 @@ struct view_subscription {
     int64_t waiting;       /* events of the stream that it has not passed */
     int64_t lag_us;        /* how long the first of them has been in the stream; 0: none */
     int64_t parked;        /* keys */
+    int64_t behind;        /* versions that the one of them lacks that lacks most */
     int64_t dead;          /* letters that were not redriven */
     int64_t lanes_crashed; /* whose last reader died without moving them */
     struct view_owner_list owners;
@@ -64,6 +65,9 @@ struct view_parked_list {
 bool view_parked(const struct view_reader *reader, int64_t limit, struct view_parked_list *list,
                  struct error *err) MUST_CHECK;
 void view_parked_write(struct json_writer *w, const struct view_parked_list *list);
+
+/* Events that were given up. */
+void view_letter_list_write(struct json_writer *w, const struct letter_list *list);
 
 /* "subscription.unknown" (L2) */
 bool view_subscription_check(const struct view_reader *reader, struct str name,

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "port/clock.h"
 #include "port/secret.h"
 #include "port/store.h"
 
@@ -24,6 +25,7 @@ struct view_reader {
     struct store *store;
     struct arena *arena; /* holds the view and everything it points to */
     int64_t now_us;      /* this machine's clock: sources are read as in force at this instant */
+    struct clock *clock; /* the same, to be compared with what the store has seen */
     struct secret_source *secrets; /* of this machine, for references that select records; NULL:
                                       operations that have one are left out */
 };

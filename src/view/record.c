@@ -8,6 +8,31 @@
 
 enum { HISTORY_MAX = 1000 };
 
+/* ---- names ---- */
+
+bool view_record_names(const struct view_reader *reader, struct str name, struct str endpoint,
+                       struct error *err)
+{
+    const struct record_walk first = {
+        .source = name, .endpoint = endpoint, .states = RECORDS_ALL, .limit = 1
+    };
+    struct record_entry_list list;
+    struct source source;
+
+    if (!store_record_walk(reader->store, reader->arena, &first, &list, err))
+        return false;
+    if (list.count > 0)
+        return true;
+    if (endpoint.len == 0)
+        return view_source_check(reader, name, err);
+    if (!source_load(reader->store, reader->arena, name, reader->now_us, &source, err))
+        return false;
+    return source_row(&source, REGISTRY_ENDPOINT, endpoint, STR("")) != NULL ||
+           error_set(err, ERROR_REQUEST, "endpoint.unknown",
+                     "%.*s has no endpoint '%.*s'; patra source show %.*s shows them",
+                     STR_ARG(name), STR_ARG(endpoint), STR_ARG(name));
+}
+
 /* ---- many ---- */
 
 bool view_record_list(const struct view_reader *reader, const struct record_walk *walk,
@@ -19,7 +44,7 @@ bool view_record_list(const struct view_reader *reader, const struct record_walk
     if (!store_record_walk(reader->store, reader->arena, walk, &list->records, err))
         return false;
     if (list->records.count == 0)
-        return view_source_check(reader, walk->source, err);
+        return view_record_names(reader, walk->source, walk->endpoint, err);
     if (list->records.is_end)
         return true;
     last = &list->records.items[list->records.count - 1];
@@ -87,8 +112,10 @@ bool view_record_counts(const struct view_reader *reader, struct str source,
 
 static bool unknown(const struct record_key *key, struct error *err)
 {
-    return error_set(err, ERROR_REQUEST, "record.unknown", "%.*s has no record %.*s",
-                     STR_ARG(key->source), STR_ARG(key->provider_id));
+    return error_set(err, ERROR_REQUEST, "record.unknown",
+                     "%.*s has no record %.*s; patra why %.*s %.*s says where it is missing",
+                     STR_ARG(key->source), STR_ARG(key->provider_id), STR_ARG(key->source),
+                     STR_ARG(key->provider_id));
 }
 
 /* The endpoint of the record, where the caller named none. */

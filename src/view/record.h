@@ -9,6 +9,14 @@
 #include "port/store_record_read.h"
 #include "view/reader.h"
 
+/* ---- names ---- */
+
+/* For what came out empty, because a name may be misspelled: false ("source.unknown",
+ * "endpoint.unknown", L2) where there are no records under these names and the source in force has
+ * no such endpoint. `endpoint` '' = any. */
+bool view_record_names(const struct view_reader *reader, struct str source, struct str endpoint,
+                       struct error *err) MUST_CHECK;
+
 /* ---- many ---- */
 
 struct view_record_list {
@@ -16,10 +24,14 @@ struct view_record_list {
     struct str next;                  /* where the next page begins: "works/512"; '': nowhere */
 };
 
-/* "source.unknown" (L2) where the source does not exist and has no records. */
+/* An empty list is checked by view_record_names(). */
 bool view_record_list(const struct view_reader *reader, const struct record_walk *walk,
                       struct view_record_list *list, struct error *err) MUST_CHECK;
 void view_record_list_write(struct json_writer *w, const struct view_record_list *list);
+
+/* One of them; `fields` NULL: without its fields. */
+void view_record_entry_write(struct json_writer *w, const struct record_entry *entry,
+                             const struct derived_fields *fields);
 
 /* Reads what view_record_list.next says; false where the text is something else. */
 bool view_record_place(struct str text, struct record_place *place) MUST_CHECK;

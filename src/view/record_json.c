@@ -4,7 +4,18 @@
 #include "view/members.h"
 #include "view/record.h"
 
-static void write_entry(struct json_writer *w, const struct record_entry *entry)
+static void write_fields(struct json_writer *w, const struct derived_fields *fields)
+{
+    if (fields->json.len > 0) {
+        json_write_name(w, STR("fields"));
+        json_write_raw(w, fields->json);
+    } else {
+        json_write_member_str(w, STR("fieldsMissing"), fields->missing);
+    }
+}
+
+void view_record_entry_write(struct json_writer *w, const struct record_entry *entry,
+                             const struct derived_fields *fields)
 {
     json_write_object(w);
     json_write_member_str(w, STR("id"), entry->provider_id);
@@ -19,6 +30,8 @@ static void write_entry(struct json_writer *w, const struct record_entry *entry)
         json_write_member_instant(w, STR("changedAt"), entry->changed_us);
     json_write_member_instant(w, STR("createdAt"), entry->created_us);
     json_write_member_i64(w, STR("bytes"), entry->bytes);
+    if (fields != NULL)
+        write_fields(w, fields);
     json_write_end(w);
 }
 
@@ -28,7 +41,7 @@ void view_record_list_write(struct json_writer *w, const struct view_record_list
     json_write_name(w, STR("records"));
     json_write_array(w);
     for (size_t i = 0; i < list->records.count; i++)
-        write_entry(w, &list->records.items[i]);
+        view_record_entry_write(w, &list->records.items[i], NULL);
     json_write_end(w);
     if (list->next.len > 0)
         json_write_member_str(w, STR("next"), list->next);
@@ -75,16 +88,6 @@ static void write_state(struct json_writer *w, const struct view_record *view)
     json_write_member_str(w, STR("contentHash"), record->content_hash);
     json_write_member_str(w, STR("exprHash"), record->expr_hash);
     view_write_lineage(w, &record->lineage);
-}
-
-static void write_fields(struct json_writer *w, const struct derived_fields *fields)
-{
-    if (fields->json.len > 0) {
-        json_write_name(w, STR("fields"));
-        json_write_raw(w, fields->json);
-    } else {
-        json_write_member_str(w, STR("fieldsMissing"), fields->missing);
-    }
 }
 
 /* JSON as it is; other text as a string; other bytes coded. */

@@ -6,6 +6,7 @@
 #include "engine/source/source_store.h"
 #include "port/store_registry.h"
 #include "port/store_run.h"
+#include "view/alert.h"
 #include "view/signals.h"
 
 #define SINCE_US US_PER_DAY
@@ -173,9 +174,12 @@ bool view_status(const struct view_reader *reader, const struct view_status_filt
     const struct str source = filter->source;
 
     *status = (struct view_status){ 0 };
-    if (!store_clock(reader->store, reader->now_us, &status->now_us, err))
+    if (!store_clock(reader->store, reader->now_us, &status->now_us, err) ||
+        !store_time_look(reader->store, reader->clock, &status->time, err))
         return false;
     status->since_us = status->now_us - SINCE_US;
+    if (!view_alert_limits(reader, &status->limits, err))
+        return false;
     if (source.len > 0
             ? !view_source_check(reader, source, err) || !gather_source(reader, status, source, err)
             : !gather_all(reader, status, err))

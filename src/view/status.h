@@ -2,12 +2,14 @@
 #ifndef PATRA_VIEW_STATUS_H
 #define PATRA_VIEW_STATUS_H
 
+#include "core/alert.h"
 #include "data/json_write.h"
 #include "engine/schedule/fire.h"
 #include "port/store_pause.h"
 #include "port/store_quarantine.h"
 #include "port/store_record_read.h"
 #include "port/store_status.h"
+#include "view/clock.h"
 #include "view/cursor.h"
 #include "view/doubt.h"
 #include "view/gate.h"
@@ -74,22 +76,16 @@ struct view_source_status_list {
     size_t count;
 };
 
-struct view_need { /* what needs a person, and what to do */
-    struct str text;
-};
-
-struct view_need_list {
-    struct view_need *items;
-    size_t count;
-};
-
 struct view_status {
     int64_t now_us; /* the store's clock */
     int64_t since_us;
+    struct store_time time; /* whether the clock can be believed */
     struct view_source_status_list sources;
     struct view_gate_list gates;
     struct view_subscription_list subscriptions; /* none where the filter names a source */
-    struct view_need_list needs;                 /* none: nothing is wrong */
+    struct alert_limits limits;                  /* beyond which something is wrong */
+    struct alert_finding_list
+        needs; /* what needs a person, and what to do; none: nothing is wrong */
 };
 
 struct view_status_filter {
@@ -104,7 +100,7 @@ bool view_status(const struct view_reader *reader, const struct view_status_filt
 bool view_status_behind(const struct view_reader *reader, struct view_source_status *source,
                         int64_t now_us, struct error *err) MUST_CHECK;
 
-/* Fills needs from the rest. */
+/* Fills needs from the rest, by status->limits. */
 bool view_status_judge(struct view_status *status, struct arena *arena,
                        struct error *err) MUST_CHECK;
 

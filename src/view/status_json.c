@@ -245,6 +245,8 @@ void view_status_write(struct json_writer *w, const struct view_status *status)
     json_write_end(w);
     json_write_name(w, STR("gates"));
     view_gate_list_write(w, &status->gates, status->now_us);
+    json_write_name(w, STR("clock"));
+    view_clock_write(w, &status->time);
     json_write_name(w, STR("needs"));
     json_write_array(w);
     for (size_t i = 0; i < status->needs.count; i++)

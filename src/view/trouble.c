@@ -184,12 +184,13 @@ static bool is_continued(const struct judge *judge, const struct task *task, boo
     return *continued || has_later_plan(judge, task, continued, err);
 }
 
-/* A re-sliced task is missing only where its pieces are, and these are in the list themselves. */
+/* A re-sliced task is missing only where its pieces are, and these are in the list themselves. What
+ * was reset is planned again, as if it had not been tried. */
 static bool judge_one(const struct judge *judge, struct trouble *trouble, struct error *err)
 {
     const struct task *task = &trouble->ended.task;
     const bool has_holes = trouble->ended.has_reason && trouble->ended.reason == PARTIAL_HOLES;
-    bool held = trouble->ended.is_resliced;
+    bool held = trouble->ended.is_resliced || task->is_reset;
 
     if (!read_is_feed(judge, task, &trouble->is_feed, err))
         return false;
@@ -268,6 +269,9 @@ const char *trouble_advice(const struct trouble *trouble, bool takes_signals)
                    : "fix what the error names; the next harvest continues from the cursor";
     if (!window_is_valid(trouble->ended.task.window))
         return "fix what the error names; the next update chooses these records again";
+    if (trouble->ended.has_reason && trouble->ended.reason == PARTIAL_CRASHED)
+        return "find out what the workers died of (their log, the kernel's); the window is planned "
+               "again when you trigger the operation by hand, and otherwise only now and then";
     if (trouble_is_held(trouble))
         return "correct the source file as the error says and apply it; the window is then planned "
                "again, and otherwise only now and then";

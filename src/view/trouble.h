@@ -43,11 +43,12 @@ static inline bool trouble_is_open(const struct trouble *trouble)
     return trouble->is_missing || trouble->has_holes;
 }
 
-/* It ended where it would end again: the source is not as its file says. */
+/* It ended where it would end again: the source is not as its file says, or workers die of it. */
 static inline bool trouble_is_held(const struct trouble *trouble)
 {
     return trouble->ended.has_reason && (trouble->ended.reason == PARTIAL_DEAD_END ||
-                                         trouble->ended.reason == PARTIAL_OVER_BUDGET);
+                                         trouble->ended.reason == PARTIAL_OVER_BUDGET ||
+                                         trouble->ended.reason == PARTIAL_CRASHED);
 }
 
 /* What to do about it, in a sentence. `takes_signals`: an update of its source takes signals. */

@@ -76,12 +76,13 @@ static struct buf text_begin(struct display *display)
     return text;
 }
 
-/* A text that did not fit is skipped; the next one is shown. */
+/* A text that did not fit is skipped; the next one is shown. An empty one has no memory to write
+ * from. */
 static void put(const struct buf *text, FILE *file)
 {
     struct error err;
 
-    if (!buf_ok(text, &err))
+    if (!buf_ok(text, &err) || text->len == 0)
         return;
     (void)fwrite(text->data, 1, text->len, file);
     (void)fflush(file);
@@ -243,7 +244,7 @@ static void json_event(struct display *display, const struct executor_event *eve
     struct buf text = text_begin(display);
     struct json_writer w;
 
-    if (event->kind == EXECUTOR_IDLE)
+    if (event->kind == EXECUTOR_IDLE || event->kind == EXECUTOR_CURSOR) /* its summary has it */
         return;
     json_begin(&w, &text, names[event->kind], event->now_us);
     json_task(&w, event);

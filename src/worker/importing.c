@@ -36,7 +36,7 @@ struct running {
 };
 
 struct importing {
-    struct clock clock;
+    struct clock *clock; /* the session's */
     struct random_source random;
     struct opener opener;
     struct store *store;
@@ -71,7 +71,7 @@ static void *import(void *context)
     struct running *running = context;
     struct importing *all = running->all;
     const struct importer_parts parts = { .store = running->store,
-                                          .clock = &all->clock,
+                                          .clock = all->clock,
                                           .random = &all->random,
                                           .log = all->log,
                                           .opener = &all->opener.port,
@@ -167,7 +167,7 @@ static void *look_again(void *context)
         if (store_retry_ready(&retry, &err) && look(all, &err))
             continue;
         (void)store_retry_failed(&retry, &err);
-    } while (clock_sleep_us(&all->clock, LOOK_US, all->stop->fd));
+    } while (clock_sleep_us(all->clock, LOOK_US, all->stop->fd));
     for (int i = 0; i < IMPORTS_MAX; i++)
         end(&all->running[i]);
     return NULL;
@@ -186,7 +186,7 @@ bool importing_start(struct importing **out, struct session *session, struct log
     *out = NULL;
     if (all == NULL)
         return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for importers");
-    all->clock = system_clock();
+    all->clock = &session->clock;
     all->random = system_random();
     all->opener = opener_of(session);
     all->log = log;

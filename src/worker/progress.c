@@ -130,6 +130,8 @@ void progress_see(struct progress *progress, int64_t index, const struct executo
                                             .until_us = event->until_us,
                                             .reason = event->reason };
         break;
+    case EXECUTOR_CURSOR:
+        break;
     case EXECUTOR_TROUBLE:
         note_trouble(progress, event);
         break;

@@ -9,7 +9,7 @@
 #include "worker/thread.h"
 
 struct publishing {
-    struct clock clock;
+    struct clock *clock; /* the session's */
     struct random_source random;
     struct store *store;
     struct log *log;
@@ -26,7 +26,7 @@ static void *publish(void *context)
 {
     struct publishing *p = context;
     const struct publisher_parts parts = { .store = p->store,
-                                           .clock = &p->clock,
+                                           .clock = p->clock,
                                            .random = &p->random,
                                            .log = p->log,
                                            .wake = p->wake,
@@ -48,7 +48,7 @@ bool publishing_start(struct publishing **out, const struct publishing_parts *pa
     *out = NULL;
     if (p == NULL)
         return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for the publisher");
-    p->clock = system_clock();
+    p->clock = &parts->session->clock;
     p->random = system_random();
     p->wake = parts->session->wake;
     p->log = parts->log;

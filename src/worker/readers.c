@@ -12,6 +12,7 @@
 #include "adapter/system/system.h"
 #include "cli/who.h"
 #include "engine/session/store_retry.h"
+#include "worker/lane_watch.h"
 #include "worker/thread.h"
 
 enum { READERS_MAX = 256, SPEC_BYTES_MAX = 1 << 20, LIST_BYTES_MAX = 64 << 20 };
@@ -23,10 +24,11 @@ struct one { /* a reader */
     struct readers *readers;
     struct arena arena; /* of the subscription as it was when it began */
     struct subscription subscription;
-    struct clock clock;
+    struct clock *clock; /* the session's */
     struct random_source random;
     struct store *store;
     char owner[WHO_PROCESS_MAX];
+    struct lane_watch watch;
     int wake_fd;
     pthread_t thread;
     _Atomic bool is_over;
@@ -39,7 +41,7 @@ struct readers {
     struct readers_settings settings;
     struct store *store;
     struct store_retry retry;
-    struct clock clock;
+    struct clock *clock; /* the session's */
     struct random_source random;
     pthread_t thread;
     struct one *items[READERS_MAX];
@@ -50,6 +52,14 @@ struct readers {
 
 /* ---- one ---- */
 
+static struct lanes_watch *watch_of(struct lane_watch *watch,
+                                    const struct readers_settings *settings,
+                                    struct random_source *random)
+{
+    return lane_watch_init(watch, &(struct lane_watch_parts){ settings->meters, settings->log,
+                                                              settings->tracer, random });
+}
+
 static void *run_one(void *context)
 {
     struct one *one = context;
@@ -57,9 +67,10 @@ static void *run_one(void *context)
     const struct reading reader = { .subscription = &one->subscription,
                                     .owner = str_of(one->owner),
                                     .store = one->store,
-                                    .clock = &one->clock,
+                                    .clock = one->clock,
                                     .random = &one->random,
                                     .log = settings->log,
+                                    .watch = watch_of(&one->watch, settings, &one->random),
                                     .wake = one->readers->session->wake,
                                     .wake_fd = one->wake_fd };
 
@@ -96,7 +107,7 @@ static struct one *new_one(struct readers *r, const struct subscription *s, stru
         return NULL;
     }
     one->readers = r;
-    one->clock = system_clock();
+    one->clock = r->clock;
     one->random = system_random();
     one->wake_fd = eventfd(0, EFD_CLOEXEC);
     arena_init(&one->arena, SPEC_BYTES_MAX);
@@ -147,7 +158,7 @@ static void end_one(struct readers *r, int i)
                   LOG_STR("code", str_of(one->err.code)),
                   LOG_STR("errorLevel", str_of(error_level_name(one->err.level))),
                   LOG_STR("error", str_of(one->err.text)));
-        r->not_before_us = clock_monotonic_us(&r->clock) + AGAIN_US;
+        r->not_before_us = clock_monotonic_us(r->clock) + AGAIN_US;
     } else {
         log_event(r->settings.log, LOG_INFO, "reader ended",
                   LOG_STR("reader", str_of(r->settings.kind->what)),
@@ -211,7 +222,7 @@ static bool look(struct readers *r, struct arena *arena, struct error *err)
     if (!store_retry_ready(&r->retry, err) || !store_subscription_list(r->store, arena, &list, err))
         return false;
     end_unwanted(r, &list);
-    if (clock_monotonic_us(&r->clock) < r->not_before_us)
+    if (clock_monotonic_us(r->clock) < r->not_before_us)
         return true;
     for (size_t i = 0; i < list.count && r->count < READERS_MAX; i++) {
         if (is_wanted(&r->settings, &list.items[i]) && !is_running(r, &list.items[i]) &&
@@ -239,7 +250,7 @@ static void *look_after(void *context)
             log_event(r->settings.log, LOG_WARN, "subscriptions cannot be read",
                       LOG_STR("code", str_of(err.code)), LOG_STR("error", str_of(err.text)));
         r->is_failing = true;
-    } while (clock_sleep_us(&r->clock, LOOK_US, r->settings.stop->fd));
+    } while (clock_sleep_us(r->clock, LOOK_US, r->settings.stop->fd));
     arena_release(&arena);
     for (int i = 0; i < r->count; i++)
         wake_one(r->items[i]);
@@ -258,7 +269,7 @@ bool readers_start(struct readers **out, struct session *session,
         return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for readers");
     r->session = session;
     r->settings = *settings;
-    r->clock = system_clock();
+    r->clock = &session->clock;
     r->random = system_random();
     if (!store_another(session->store, &r->store, err))
         goto fail;
@@ -288,19 +299,21 @@ static bool drain_one(struct session *session, const struct readers_settings *se
                       const struct subscription *s, struct lanes_total *total, struct error *err)
 {
     char owner[WHO_PROCESS_MAX];
-    const struct reading reader = { .subscription = s,
-                                    .owner = str_of(owner),
-                                    .store = session->store,
-                                    .clock = &session->clock,
-                                    .random = &session->random,
-                                    .log = settings->log,
-                                    .wake = session->wake,
-                                    .wake_fd = settings->stop->fd,
-                                    .is_draining = true };
+    struct lane_watch watch;
+    struct reading reader = { .subscription = s,
+                              .store = session->store,
+                              .clock = &session->clock,
+                              .random = &session->random,
+                              .log = settings->log,
+                              .watch = watch_of(&watch, settings, &session->random),
+                              .wake = session->wake,
+                              .wake_fd = settings->stop->fd,
+                              .is_draining = true };
     struct lanes_total one = { 0 };
     bool ok;
 
     who_process(owner, random_source_u64(&session->random), settings->kind->what);
+    reader.owner = str_of(owner);
     ok = settings->kind->run(settings->context, &reader, &one, err);
     total->delivered += one.delivered;
     total->parked += one.parked;

@@ -9,6 +9,8 @@
 #define PATRA_WORKER_READERS_H
 
 #include "base/log.h"
+#include "base/meter.h"
+#include "base/span.h"
 #include "cli/session.h"
 #include "engine/lanes/lanes_run.h"
 #include "worker/stop.h"
@@ -20,6 +22,7 @@ struct reading { /* one of them; everything is its thread's own */
     struct clock *clock;
     struct random_source *random;
     struct log *log;
+    struct lanes_watch *watch;
     struct wake *wake;
     int wake_fd;
     bool is_draining; /* ends when nothing is left */
@@ -37,6 +40,8 @@ struct reader_kind {
 struct readers_settings { /* all must outlive them */
     const struct reader_kind *kind;
     struct log *log;
+    struct meters *meters; /* what they do is counted; NULL: it is not */
+    struct tracer *tracer; /* ... and becomes spans; NULL: it does not */
     struct stop *stop;
     const char *only; /* the name of one subscription; NULL: all */
     void *context;    /* of kind->run(); used by several threads */

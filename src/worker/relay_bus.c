@@ -18,7 +18,7 @@ struct opened {
     struct wire_settings wire;
 };
 
-enum wire_carrier relay_bus_carrier(enum bus_type type)
+static enum wire_carrier carrier_of(enum bus_type type)
 {
     switch (type) {
     case BUS_TYPE_KAFKA:
@@ -37,6 +37,13 @@ static enum wire_cloudevents cloudevents_of(enum bus_cloudevents cloudevents)
     return cloudevents == BUS_CLOUDEVENTS_BINARY       ? WIRE_CE_BINARY
            : cloudevents == BUS_CLOUDEVENTS_STRUCTURED ? WIRE_CE_STRUCTURED
                                                        : WIRE_CE_NONE;
+}
+
+bool relay_bus_wire(const struct bus_spec *spec, struct wire_settings *wire, struct error *err)
+{
+    *wire = (struct wire_settings){ .cloudevents = cloudevents_of(spec->cloudevents),
+                                    .carrier = carrier_of(spec->type) };
+    return spec->format != BUS_FORMAT_PROTOBUF || protobuf_event_codec(&wire->codec, err);
 }
 
 static bool make_message(void *context, struct arena *arena, const struct stream_event *event,
@@ -71,14 +78,6 @@ static bool takes(void *context, const struct stream_event *event)
                            stored->endpoint, stored->event.event_type);
 }
 
-static bool open_wire(struct opened *opened, struct error *err)
-{
-    opened->wire = (struct wire_settings){ .cloudevents = cloudevents_of(opened->spec.cloudevents),
-                                           .carrier = relay_bus_carrier(opened->spec.type) };
-    return opened->spec.format != BUS_FORMAT_PROTOBUF ||
-           protobuf_event_codec(&opened->wire.codec, err);
-}
-
 static void free_opened(struct opened *opened)
 {
     arena_release(&opened->arena);
@@ -107,7 +106,8 @@ static bool open_target(void *context, const struct subscription *subscription,
         .context = opened, .make = make_message, .takes = takes, .close = close_target
     };
     if (bus_load(&opened->arena, subscription->spec, &opened->spec, err) &&
-        open_wire(opened, err) && bus_open(&opened->parts, &target->bus, err))
+        relay_bus_wire(&opened->spec, &opened->wire, err) &&
+        bus_open(&opened->parts, &target->bus, err))
         return true;
     free_opened(opened);
     return error_wrap(err, "open the bus of %.*s", STR_ARG(subscription->name));
@@ -139,6 +139,7 @@ static bool run_relay(void *context, const struct reading *reader, struct lanes_
                                        .clock = reader->clock,
                                        .random = reader->random,
                                        .log = reader->log,
+                                       .watch = reader->watch,
                                        .wake = reader->wake,
                                        .wake_fd = reader->wake_fd,
                                        .open = open_target,

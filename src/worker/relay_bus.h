@@ -16,7 +16,8 @@ struct relay_bus_parts { /* used by all threads */
 /* The context is a struct relay_bus_parts. */
 extern const struct reader_kind RELAY_READERS;
 
-/* How a bus carries attributes. */
-enum wire_carrier relay_bus_carrier(enum bus_type type);
+/* How events look on a bus. Loads the codec of its format. */
+bool relay_bus_wire(const struct bus_spec *spec, struct wire_settings *wire,
+                    struct error *err) MUST_CHECK;
 
 #endif

@@ -1,13 +1,17 @@
-/* SIGTERM and SIGINT, taken by a thread and passed on as eventfds. */
+/* SIGTERM, SIGINT and SIGHUP, taken by a thread and passed on as eventfds. */
 #include "worker/stop.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/instant.h"
 
 static void raise_fd(int fd)
 {
@@ -24,27 +28,47 @@ static bool is_raised(int fd)
     return poll(&poll_fd, 1, 0) == 1;
 }
 
+/* The store is given up so long after the first signal, if it does not answer. */
+#define GIVE_UP_US (3 * US_PER_SECOND / 2)
+
+static void stop_first(struct stop *stop)
+{
+    struct timespec now;
+    int64_t none = 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)atomic_compare_exchange_strong(
+        &stop->give_up_us, &none, now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000 + GIVE_UP_US);
+    raise_fd(stop->fd);
+}
+
 /* ---- the thread that takes signals ---- */
+
+/* After the second signal the process has this long. */
+enum { LAST_MS = 900 };
 
 static void *take_signals(void *context)
 {
-    const struct stop *stop = context;
+    struct stop *stop = context;
     struct pollfd fds[2] = { { .fd = stop->signal_fd, .events = POLLIN },
                              { .fd = stop->end_fd, .events = POLLIN } };
+    struct signalfd_siginfo info = { 0 };
     int taken = 0;
 
     for (;;) {
-        struct signalfd_siginfo info;
+        const int ready = poll(fds, 2, taken < 2 ? -1 : LAST_MS);
 
-        if (poll(fds, 2, -1) < 0)
+        if (ready < 0)
             continue; /* EINTR */
+        if (ready == 0)
+            _exit(128 + (int)info.ssi_signo);
         if (fds[1].revents != 0)
             return NULL;
         if (read(stop->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
             continue;
         taken++;
         if (taken == 1)
-            raise_fd(stop->fd);
+            stop_first(stop);
         else if (taken == 2)
             raise_fd(stop->now_fd);
         else
@@ -72,12 +96,15 @@ static bool open_fds(struct stop *stop, const sigset_t *signals, struct error *e
 bool stop_open(struct stop *stop, struct error *err)
 {
     const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    struct sigaction hangup;
     sigset_t signals;
 
     *stop = (struct stop){ .fd = -1, .now_fd = -1, .signal_fd = -1, .end_fd = -1 };
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGINT);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        (void)sigaddset(&signals, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &signals, &stop->before);
     (void)sigaction(SIGPIPE, &ignore, &stop->pipe_before);
     if (open_fds(stop, &signals, err)) {
@@ -97,8 +124,26 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
+static void log_silence(void *context, int64_t waited_us)
+{
+    log_event((struct log *)context, LOG_WARN, "database does not respond",
+              LOG_I64("waited_us", waited_us));
+}
+
+void stop_watch_store(struct stop *stop, struct store *store, struct log *log)
+{
+    stop->patience = (struct store_patience){
+        .stop_fd = stop->fd, .silent = log_silence, .context = log, .give_up_us = &stop->give_up_us
+    };
+    stop->store = store;
+    store->patience = &stop->patience;
+}
+
 void stop_close(struct stop *stop)
 {
+    if (stop->store != NULL)
+        stop->store->patience = NULL;
+    stop->store = NULL;
     if (stop->has_thread) {
         raise_fd(stop->end_fd);
         (void)pthread_join(stop->thread, NULL);
@@ -114,7 +159,7 @@ void stop_close(struct stop *stop)
 
 void stop_request(struct stop *stop)
 {
-    raise_fd(stop->fd);
+    stop_first(stop);
 }
 
 bool stop_is_requested(const struct stop *stop)

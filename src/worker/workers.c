@@ -10,14 +10,18 @@
 
 #include "adapter/auth/auth_http.h"
 #include "adapter/curl/curl_http.h"
+#include "adapter/pack/pack.h"
 #include "adapter/system/system.h"
+#include "adapter/trace/trace_http.h"
 #include "base/duration.h"
 #include "cli/who.h"
 #include "engine/gate/gate.h"
+#include "worker/meters.h"
 #include "worker/task_log.h"
 #include "worker/thread.h"
+#include "worker/trace_watch.h"
 
-#define TURN_US (US_PER_SECOND / 10)
+#define TURN_US (US_PER_SECOND / 50) /* a harvest notices its end this late */
 
 #define LEASE_MIN_US US_PER_SECOND
 #define LEASE_MAX_US US_PER_HOUR
@@ -30,6 +34,8 @@ struct worker {
     struct http *http;
     struct executor *executor;
     struct task_log task_log;
+    struct meter_watch meter_watch;
+    struct trace_watch trace_watch;
     pthread_t thread;
     bool has_thread;
     bool ok;
@@ -37,7 +43,7 @@ struct worker {
 };
 
 struct workers {
-    struct clock clock;
+    struct clock *clock; /* the session's */
     struct random_source random;
     struct system_secrets secrets;
     struct auth_tokens *tokens;
@@ -51,21 +57,25 @@ struct workers {
 
 /* ---- one of them ---- */
 
-static bool open_http(struct worker *worker, struct error *err)
+static bool open_http(struct worker *worker, struct tracer *tracer, struct error *err)
 {
     struct workers *all = worker->all;
     struct http *inner;
 
     if (!curl_http_open(NULL, &inner, err))
         return false;
-    if (auth_http_open(&(struct auth_http_parts){ .inner = inner,
-                                                  .tokens = all->tokens,
-                                                  .secrets = &all->secrets.source,
-                                                  .clock = &all->clock },
-                       &worker->http, err))
-        return true;
-    http_close(inner);
-    return false;
+    if (!auth_http_open(&(struct auth_http_parts){ .inner = inner,
+                                                   .tokens = all->tokens,
+                                                   .secrets = &all->secrets.source,
+                                                   .clock = all->clock },
+                        &worker->http, err)) {
+        http_close(inner);
+        return false;
+    }
+    /* Outside of the credentials: a span never has one. */
+    return tracer == NULL ||
+           trace_http_open(&(struct trace_http_parts){ worker->http, all->clock, tracer },
+                           &worker->http, err);
 }
 
 /* The watch of the settings; else one that writes the log. */
@@ -74,8 +84,12 @@ static struct executor_watch *watch_of(struct worker *worker,
 {
     if (settings->watch != NULL)
         return settings->watch(settings->context, number);
-    return settings->log != NULL ? task_log_init(&worker->task_log, settings->log, number + 1)
-                                 : NULL;
+    if (settings->log == NULL)
+        return NULL;
+    return trace_watch_init(
+        &worker->trace_watch, settings->tracer,
+        meter_watch_init(&worker->meter_watch, settings->meters,
+                         task_log_init(&worker->task_log, settings->log, number + 1)));
 }
 
 static bool open_executor(struct worker *worker, const struct workers_settings *settings,
@@ -92,12 +106,13 @@ static bool open_executor(struct worker *worker, const struct workers_settings *
                                                    .gate_store = worker->gate_store,
                                                    .partitions = all->partitions,
                                                    .specs = all->specs,
-                                                   .clock = &all->clock,
+                                                   .clock = all->clock,
                                                    .random = &all->random,
                                                    .secrets = &all->secrets.source,
                                                    .watch = watch_of(worker, settings, number),
                                                    .log = settings->log,
-                                                   .wake_fd = settings->wake_fd },
+                                                   .wake_fd = settings->wake_fd,
+                                                   .packer_open = body_packer_open },
                          &own, err);
 }
 
@@ -105,8 +120,8 @@ static bool open_worker(struct worker *worker, struct session *session,
                         const struct workers_settings *settings, int number, struct error *err)
 {
     return store_another(session->store, &worker->store, err) &&
-           store_another(session->store, &worker->gate_store, err) && open_http(worker, err) &&
-           open_executor(worker, settings, number, err);
+           store_another(session->store, &worker->gate_store, err) &&
+           open_http(worker, settings->tracer, err) && open_executor(worker, settings, number, err);
 }
 
 static void close_worker(struct worker *worker)
@@ -128,10 +143,10 @@ static void *work(void *context)
 
 /* ---- all of them ---- */
 
-static bool open_shared(struct workers *all, const struct workers_settings *settings,
-                        struct error *err)
+static bool open_shared(struct workers *all, struct session *session,
+                        const struct workers_settings *settings, struct error *err)
 {
-    all->clock = system_clock();
+    all->clock = &session->clock;
     all->random = system_random();
     system_secrets_init(&all->secrets, settings->log);
     return auth_tokens_open(&all->tokens, err) && gate_pool_open(&all->gates, err) &&
@@ -144,7 +159,7 @@ static bool open_all(struct workers *all, struct session *session,
     uint64_t start;
 
     all->specs = session->specs;
-    if (!open_shared(all, settings, err))
+    if (!open_shared(all, session, settings, err))
         return false;
     start = random_source_u64(&all->random);
     for (int i = 0; i < settings->count; i++) {
@@ -210,6 +225,10 @@ static int count_running(const struct workers *workers)
     return atomic_load(&workers->running);
 }
 
+/* Requests under way may end by themselves for so long after the first signal. What is given up is
+ * requested again by whoever has the task next. */
+#define PATIENT_US US_PER_SECOND
+
 /* Also ends the requests under way. */
 static void interrupt(struct workers *workers)
 {
@@ -220,6 +239,7 @@ static void interrupt(struct workers *workers)
 void workers_attend(struct workers *workers, struct stop *stop, struct clock *clock,
                     struct workers_turn *turn)
 {
+    int64_t patient_us;
     bool is_urgent = false;
 
     while (!stop_is_requested(stop) && (workers == NULL || count_running(workers) > 0)) {
@@ -227,8 +247,9 @@ void workers_attend(struct workers *workers, struct stop *stop, struct clock *cl
         (void)clock_sleep_us(clock, TURN_US, stop->fd);
     }
     stop_request(stop);
+    patient_us = clock_monotonic_us(clock) + PATIENT_US;
     while (workers != NULL && count_running(workers) > 0) {
-        if (!is_urgent && stop_is_urgent(stop)) {
+        if (!is_urgent && (stop_is_urgent(stop) || clock_monotonic_us(clock) >= patient_us)) {
             is_urgent = true;
             interrupt(workers);
         }

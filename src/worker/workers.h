@@ -16,6 +16,8 @@
 #define PATRA_WORKER_WORKERS_H
 
 #include "base/log.h"
+#include "base/meter.h"
+#include "base/span.h"
 #include "cli/session.h"
 #include "engine/execute/executor.h"
 #include "worker/stop.h"
@@ -26,7 +28,9 @@ struct workers_settings {
     int count;
     struct executor_settings executor; /* its owner is set by workers_start */
     int wake_fd;
-    struct log *log; /* NULL: none */
+    struct log *log;       /* NULL: none */
+    struct meters *meters; /* what goes into the log is counted, too; NULL: it is not */
+    struct tracer *tracer; /* ... and becomes spans, as requests do; NULL: it does not */
     /* Returns the watch of a worker; NULL: events go into the log (worker/task_log.h). */
     struct executor_watch *(*watch)(void *context, int worker);
     void *context;
@@ -38,9 +42,9 @@ struct workers;
 bool workers_start(struct workers **workers, struct session *session,
                    const struct workers_settings *settings, struct error *err) MUST_CHECK;
 
-/* Returns when they have ended. Until then it calls `turn` ten times a second, also while they are
- * ending. The first signal (worker/stop.h) makes them end, the second interrupts their requests.
- * Without workers (NULL) it returns at the first signal. */
+/* Returns when they have ended. Until then it calls `turn` fifty times a second, also while they
+ * are ending. The first signal (worker/stop.h) makes them end, the second interrupts their
+ * requests. Without workers (NULL) it returns at the first signal. */
 struct workers_turn {
     void (*turn)(struct workers_turn *turn, bool is_ending); /* embed it first */
 };

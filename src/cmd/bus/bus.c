@@ -8,9 +8,9 @@
 #include "cli/confirm.h"
 #include "cli/output.h"
 #include "cli/who.h"
-#include "data/json_write.h"
 #include "port/store_offset.h"
 #include "spec/bus.h"
+#include "view/bus.h"
 
 #define CREATE_TIMEOUT_US (30 * US_PER_SECOND)
 
@@ -206,35 +206,12 @@ static const struct command diff = {
 
 /* ---- list and show ---- */
 
-static void write_row(struct json_writer *w, const struct subscription *row)
-{
-    json_write_member_str(w, STR("bus"), row->name);
-    json_write_member_str(w, STR("state"), code_of(&SUBSCRIPTION_STATE_CODES, (int)row->state));
-    json_write_member_str(w, STR("reason"), row->state_reason);
-    json_write_member_str(w, STR("onFailure"),
-                          code_of(&SUBSCRIPTION_POLICY_CODES, (int)row->policy));
-    json_write_member_str(w, STR("hash"), row->spec_hash);
-    json_write_member_instant(w, STR("createdAt"), row->created_us);
-    json_write_member_instant(w, STR("updatedAt"), row->updated_us);
-    json_write_name(w, STR("spec"));
-    json_write_raw(w, row->spec);
-}
-
 static bool print_list_json(const struct subscription_list *list, struct arena *arena, FILE *out,
                             struct error *err)
 {
     struct output output;
-    struct json_writer *w = output_begin(&output, arena);
 
-    json_write_array(w);
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].kind != SUBSCRIPTION_RELAY)
-            continue;
-        json_write_object(w);
-        write_row(w, &list->items[i]);
-        json_write_end(w);
-    }
-    json_write_end(w);
+    view_bus_list_write(output_begin(&output, arena), list);
     return output_end(&output, out, err);
 }
 
@@ -296,17 +273,13 @@ static bool show_one(const struct invocation *invocation, struct session *sessio
     struct subscription row;
     struct bus_spec spec;
     struct output output;
-    struct json_writer *w;
     struct buf text;
 
     (void)code;
     if (!bus_find(session, str_of(invocation->operands[0]), &row, &spec, err))
         return false;
     if (invocation_flag(invocation, "json")) {
-        w = output_begin(&output, &session->arena);
-        json_write_object(w);
-        write_row(w, &row);
-        json_write_end(w);
+        view_bus_write(output_begin(&output, &session->arena), &row);
         return output_end(&output, invocation->out, err);
     }
     buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);

@@ -1,11 +1,11 @@
 /* patra cursor reset: sets a cursor, after a confirmation, and records who did it. */
 #include <inttypes.h>
 
+#include "act/cursor.h"
 #include "cli/confirm.h"
 #include "cli/who.h"
 #include "cmd/cursor/cursor.h"
 #include "engine/cursor/cursor_event.h"
-#include "engine/cursor/cursor_reset.h"
 
 static bool read_filter(const struct invocation *invocation, struct view_cursor_filter *filter,
                         struct error *err)
@@ -29,25 +29,19 @@ static bool choose(const struct invocation *invocation, struct session *session,
 {
     const struct view_reader reader = session_reader(session);
     struct view_cursor_filter filter;
-    struct view_cursor_list list;
+    struct view_cursor_list list = { 0 };
 
-    if (!read_filter(invocation, &filter, err) || !view_cursor_list(&reader, &filter, &list, err))
+    if (!read_filter(invocation, &filter, err))
         return false;
-    if (list.count == 0)
-        return error_set(err, ERROR_REQUEST, "cursor.unknown", "%.*s has no such cursor of %.*s",
-                         STR_ARG(filter.source),
-                         STR_ARG(code_of(&OPERATION_CODES, (int)filter.operation)));
-    *cursor = list.items[0].cursor;
-    if (list.count == 1)
+    if (act_cursor_choose(&reader, &filter, &list, err)) {
+        *cursor = list.items[0].cursor;
         return true;
+    }
     for (size_t i = 0; i < list.count; i++)
         fprintf(invocation->talk, "  %.*s  %.*s\n",
                 STR_ARG(cursor_title(&session->arena, &list.items[i].cursor.name)),
                 STR_ARG(cursor_text(&session->arena, &list.items[i].cursor.value)));
-    return error_set(err, ERROR_REQUEST, "cursor.many",
-                     "%zu cursors match; choose one with --namespace and the first letters of its "
-                     "key",
-                     list.count);
+    return false;
 }
 
 /* --to, as a value of the cursor's type. */
@@ -58,15 +52,8 @@ static bool read_to(const struct invocation *invocation, enum cursor_type type, 
 
     if (given == NULL)
         return command_misused(err, "--to is required: the value to set");
-    *to = (struct cursor_value){ .type = type };
-    if (type == CURSOR_TIME)
-        return invocation_instant(invocation, "to", now_us, &to->instant_us, err);
-    to->text = str_of(given);
-    if (type == CURSOR_ID && !cursor_id_is_valid(to->text))
-        return command_misused(err, "--to: '%s' is not a whole number", given);
-    if (to->text.len > CURSOR_VALUE_MAX)
-        return command_misused(err, "--to: a token has at most %d bytes", CURSOR_VALUE_MAX);
-    return true;
+    return act_cursor_value(type, str_of(given), now_us, to, err) ||
+           command_misused(err, "--to: %s", str_of(err->text).data);
 }
 
 static bool is_confirmed(const struct invocation *invocation, const struct cursor *cursor,

@@ -16,6 +16,7 @@
 #include "worker/workers.h"
 
 #define LOOK_US US_PER_SECOND
+#define LOOK_EARLY_US (US_PER_SECOND / 20) /* when no worker has a task any more */
 #define WAIT_US (15 * US_PER_MINUTE)
 #define LOOK_BYTES_MAX ((size_t)64 << 20)
 
@@ -36,7 +37,8 @@ struct harvest {
     struct display *display;
     struct stop stop;
     struct arena look_arena; /* of one look */
-    int64_t next_look_us;    /* monotonic */
+    int64_t last_look_us;    /* monotonic; 0: none yet */
+    int64_t tasks_seen;      /* ended, at the last look */
     struct store_retry retry;
     bool is_failing;          /* the store, at the last look */
     int64_t batches_seen;     /* committed, when that was looked at last */
@@ -281,6 +283,7 @@ static void watch_store(struct harvest *h, int64_t monotonic_us)
         h->well_us == 0)
         h->well_us = monotonic_us;
     h->batches_seen = view.sums.batches;
+    h->tasks_seen = view.sums.tasks;
     if (monotonic_us - h->well_us <= h->wait_us)
         return;
     (void)error_set(&h->err, ERROR_TRANSIENT, "store.lost",
@@ -304,6 +307,20 @@ static void tell_stop(struct harvest *h)
         display_say(h->display, "stopping", lines[h->stops_told++], now_of(h));
 }
 
+/* Once a second, and soon after the workers have ended what they had: that may be the end. */
+static bool is_look_due(struct harvest *h, int64_t monotonic_us)
+{
+    const int64_t since_us = monotonic_us - h->last_look_us;
+    struct progress_view view;
+
+    if (h->last_look_us == 0 || since_us >= LOOK_US)
+        return true;
+    if (since_us < LOOK_EARLY_US)
+        return false;
+    view = display_view(h->display, now_of(h));
+    return view.working + view.waiting == 0 && view.sums.tasks > h->tasks_seen;
+}
+
 /* A store that does not answer fails the workers as well; the display shows their errors. */
 static void harvest_turn(struct workers_turn *turn, bool is_ending)
 {
@@ -316,8 +333,9 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
     display_tick(h->display, now_of(h));
     if (ferror(h->invocation->out) != 0 && !h->is_over)
         end(h, HARVEST_INTERRUPTED); /* the reader has closed its end: harvest --json | head */
-    if (is_ending || h->is_over || monotonic_us < h->next_look_us)
+    if (is_ending || h->is_over || !is_look_due(h, monotonic_us))
         return;
+    h->last_look_us = monotonic_us;
     watch_store(h, monotonic_us);
     if (h->is_over)
         return;
@@ -329,7 +347,6 @@ static void harvest_turn(struct workers_turn *turn, bool is_ending)
             end(h, HARVEST_INTERRUPTED);
         }
     }
-    h->next_look_us = monotonic_us + LOOK_US;
 }
 
 /* ---- from start to end ---- */
@@ -392,6 +409,7 @@ static bool work_watched(struct harvest *h, struct error *err)
 
     if (!stop_open(&h->stop, err))
         return false;
+    stop_watch_store(&h->stop, h->session->store, NULL);
     ok = notifying_start(&notifying, h->session, &h->stop, err) && open_display(h, err) &&
          work(h, err);
     stop_request(&h->stop);
@@ -465,7 +483,7 @@ static bool run(struct harvest *h, enum exit_code *code, struct error *err)
     struct partition_count count;
     int64_t local_us = clock_now_us(&h->session->clock), now_us;
 
-    if (!store_clock(h->session->store, local_us, &now_us, err))
+    if (!session_time(h->session, &now_us, err))
         return false;
     h->clock_offset_us = now_us - local_us;
     h->started_us = now_us;

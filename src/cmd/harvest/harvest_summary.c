@@ -120,6 +120,21 @@ static void add_requests(const struct progress_view *view, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+/* Where no record ever came, the filter is wrong more often than the source is empty. */
+static void add_empty(const struct harvest_summary *summary, struct buf *out)
+{
+    const bool is_listed = summary->first->operation == OPERATION_HARVEST ||
+                           summary->first->operation == OPERATION_BACKFILL;
+
+    if (!is_listed || summary->view.records > 0 || summary->view.sums.quarantined > 0 ||
+        summary->count.ended[TASK_SUCCEEDED] == 0 || summary->after.observed_max.len > 0)
+        return;
+    buf_printf(out,
+               "  empty       no record came: is the filter by date right? patra source test %.*s "
+               "--live shows what the source returns\n",
+               STR_ARG(summary->source));
+}
+
 /* Slices that are complete by all signs, which are not enough to be certain. */
 static void add_doubts(const struct progress_sums *sums, struct buf *out)
 {
@@ -304,6 +319,7 @@ void harvest_print(const struct harvest_summary *summary, struct arena *arena, F
     add_slices(summary, &text);
     add_records(&summary->view, &text);
     add_requests(&summary->view, &text);
+    add_empty(summary, &text);
     add_cursor(summary, &text);
     if (summary->view.sums.quarantined > 0)
         buf_printf(&text, "  quarantine  %" PRId64 " record%s; see patra quarantine list %.*s\n",

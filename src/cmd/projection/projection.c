@@ -9,6 +9,7 @@
 #include "data/json_write.h"
 #include "port/store_offset.h"
 #include "port/store_sink.h"
+#include "view/projection.h"
 
 bool projection_find(struct session *session, struct str name, struct subscription *row,
                      struct projection_spec *spec, struct error *err)
@@ -32,22 +33,6 @@ bool projection_find(struct session *session, struct str name, struct subscripti
     }
 
 /* ---- list ---- */
-
-static void write_row(struct json_writer *w, const struct subscription *row)
-{
-    json_write_object(w);
-    json_write_member_str(w, STR("projection"), row->name);
-    json_write_member_str(w, STR("state"), code_of(&SUBSCRIPTION_STATE_CODES, (int)row->state));
-    json_write_member_str(w, STR("reason"), row->state_reason);
-    json_write_member_str(w, STR("onFailure"),
-                          code_of(&SUBSCRIPTION_POLICY_CODES, (int)row->policy));
-    json_write_member_str(w, STR("hash"), row->spec_hash);
-    json_write_member_instant(w, STR("createdAt"), row->created_us);
-    json_write_member_instant(w, STR("updatedAt"), row->updated_us);
-    json_write_name(w, STR("spec"));
-    json_write_raw(w, row->spec);
-    json_write_end(w);
-}
 
 static struct str tables_of(struct arena *arena, const struct projection_spec *spec)
 {
@@ -82,28 +67,23 @@ static bool list_all(const struct invocation *invocation, struct session *sessio
 {
     static const char *const heads[] = { "PROJECTION", "DATABASE",   "TABLES",
                                          "STATE",      "ON FAILURE", "SINCE" };
-    const bool as_json = invocation_flag(invocation, "json");
     struct subscription_list list;
     struct columns columns;
     struct output output;
-    struct json_writer *w = output_begin(&output, &session->arena);
 
     (void)code;
     if (!store_subscription_list(session->store, &session->arena, &list, err))
         return false;
+    if (invocation_flag(invocation, "json")) {
+        view_projection_list_write(output_begin(&output, &session->arena), &list);
+        return output_end(&output, invocation->out, err);
+    }
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
-    json_write_array(w);
     for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].kind != SUBSCRIPTION_PROJECTION)
-            continue;
-        if (as_json)
-            write_row(w, &list.items[i]);
-        else
+        if (list.items[i].kind == SUBSCRIPTION_PROJECTION)
             print_row(&columns, &session->arena, &list.items[i]);
     }
-    json_write_end(w);
-    return as_json ? output_end(&output, invocation->out, err)
-                   : columns_print(&columns, invocation->out, err);
+    return columns_print(&columns, invocation->out, err);
 }
 
 static enum exit_code cmd_list(const struct invocation *invocation)
@@ -145,7 +125,7 @@ static bool show_one(const struct invocation *invocation, struct session *sessio
     if (!projection_find(session, str_of(invocation->operands[0]), &row, &spec, err))
         return false;
     if (invocation_flag(invocation, "json")) {
-        write_row(output_begin(&output, &session->arena), &row);
+        view_projection_write(output_begin(&output, &session->arena), &row);
         return output_end(&output, invocation->out, err);
     }
     fprintf(invocation->talk, "%.*s: %.*s%s%.*s\n", STR_ARG(row.name),

@@ -41,8 +41,8 @@ bool projection_sink_open(struct session *session, const struct projection_spec 
         *sink = session->store;
         return true;
     }
-    return sink_open(spec->database, &session->secrets.source, clock_now_us(&session->clock), sink,
-                     err);
+    return sink_open(session->store, spec->database, &session->secrets.source,
+                     clock_now_us(&session->clock), sink, err);
 }
 
 void projection_sink_close(struct session *session, struct store *sink)

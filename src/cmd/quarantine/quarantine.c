@@ -181,7 +181,8 @@ static bool show_one(const struct invocation *invocation, struct session *sessio
         return print_json(&record, session, invocation->out, err);
     if (!invocation_flag(invocation, "raw"))
         print_text(&record, invocation->out);
-    (void)fwrite(record.payload.data, 1, record.payload.len, invocation->out);
+    if (!output_bytes(invocation->out, record.payload, err))
+        return false;
     if (!invocation_flag(invocation, "raw"))
         fprintf(invocation->out, "\n");
     return true;

@@ -7,7 +7,7 @@
 #include "cli/row_choice.h"
 #include "cli/who.h"
 #include "cmd/quarantine/quarantine.h"
-#include "engine/execute/quarantine_retry.h"
+#include "view/settled.h"
 
 /* The next call settles more. */
 enum { SETTLE_MAX = 10000 };
@@ -59,24 +59,12 @@ static void report_init(struct report *report, const struct invocation *invocati
     arena_init(&report->arena, RECORD_BYTES_MAX);
 }
 
-static bool write_object(struct report *report, int64_t id, const char *outcome,
-                         const struct quarantine_retried *retried, struct error *err)
+static bool print_settled(struct report *report, const struct view_settled *settled,
+                          struct error *err)
 {
     struct output output;
-    struct json_writer *w = output_begin(&output, &report->arena);
 
-    json_write_object(w);
-    json_write_member_i64(w, STR("id"), id);
-    json_write_member_str(w, STR("outcome"), str_of(outcome));
-    if (retried != NULL && retried->provider_id.len > 0)
-        json_write_member_str(w, STR("recordId"), retried->provider_id);
-    if (retried != NULL && retried->change.len > 0)
-        json_write_member_str(w, STR("change"), retried->change);
-    if (retried != NULL && retried->reason.len > 0) {
-        json_write_member_str(w, STR("reason"), retried->reason);
-        json_write_member_str(w, STR("detail"), retried->detail);
-    }
-    json_write_end(w);
+    view_settled_write(output_begin(&output, &report->arena), settled);
     return output_end(&output, report->invocation->out, err);
 }
 
@@ -85,10 +73,7 @@ static bool write_object(struct report *report, int64_t id, const char *outcome,
 static bool report_retried(struct report *report, int64_t id,
                            const struct quarantine_retried *retried, struct error *err)
 {
-    static const char *const words[] = { [QUARANTINE_STORED] = "stored",
-                                         [QUARANTINE_KNOWN] = "known",
-                                         [QUARANTINE_STILL_BAD] = "still bad",
-                                         [QUARANTINE_SETTLED] = "settled before" };
+    const struct str word = view_retried_word(retried->outcome);
     FILE *out = report->invocation->out;
 
     report->done += retried->outcome == QUARANTINE_STORED;
@@ -96,8 +81,8 @@ static bool report_retried(struct report *report, int64_t id,
     report->still_bad += retried->outcome == QUARANTINE_STILL_BAD;
     report->settled += retried->outcome == QUARANTINE_SETTLED;
     if (report->as_json)
-        return write_object(report, id, words[retried->outcome], retried, err);
-    fprintf(out, "%" PRId64 ": %s", id, words[retried->outcome]);
+        return print_settled(report, &(struct view_settled){ id, word, retried }, err);
+    fprintf(out, "%" PRId64 ": %.*s", id, STR_ARG(word));
     if (retried->outcome == QUARANTINE_STORED)
         fprintf(out, ", %.*s", STR_ARG(retried->change));
     if (retried->outcome != QUARANTINE_SETTLED && retried->provider_id.len > 0)
@@ -197,7 +182,9 @@ static bool drop_one(struct report *report, struct session *session, int64_t id,
     report->done += resolved;
     report->settled += !resolved;
     if (report->as_json)
-        return write_object(report, id, resolved ? "dropped" : "not open", NULL, err);
+        return print_settled(
+            report, &(struct view_settled){ id, resolved ? STR("dropped") : STR("not open"), NULL },
+            err);
     if (!resolved)
         fprintf(report->invocation->out, "%" PRId64 ": not open, nothing was done\n", id);
     return true;

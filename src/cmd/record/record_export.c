@@ -14,7 +14,7 @@
 #include "cli/session.h"
 #include "cmd/record/record.h"
 #include "engine/export/export.h"
-#include "engine/source/source_store.h"
+#include "view/record.h"
 
 enum { TOKEN_BYTES_MAX = 4096, PROGRESS_US = 200000 };
 
@@ -180,31 +180,6 @@ static bool read_wanted(const struct invocation *invocation, struct session *ses
            read_token(invocation, session, wanted, err);
 }
 
-/* A name that is misspelled is not an empty export. */
-static bool check_names(struct session *session, const struct record_walk *walk, struct error *err)
-{
-    struct record_walk first = *walk;
-    struct record_entry_list list;
-    struct source source;
-
-    first.states = RECORDS_ALL;
-    first.by_change = false;
-    first.version_from = first.version_to = 0;
-    first.limit = 1;
-    if (!store_record_walk(session->store, &session->arena, &first, &list, err))
-        return false;
-    if (list.count > 0)
-        return true;
-    if (!source_load(session->store, &session->arena, walk->source, clock_now_us(&session->clock),
-                     &source, err))
-        return false;
-    if (walk->endpoint.len == 0 ||
-        source_row(&source, REGISTRY_ENDPOINT, walk->endpoint, STR("")) != NULL)
-        return true;
-    return error_set(err, ERROR_REQUEST, "export.endpoint", "%.*s has no endpoint %.*s",
-                     STR_ARG(walk->source), STR_ARG(walk->endpoint));
-}
-
 /* ---- progress ---- */
 
 struct progress {
@@ -292,13 +267,12 @@ static void print_warnings(const struct export_result *result, FILE *talk)
 
 /* ---- the command ---- */
 
-static bool open_sink(const struct invocation *invocation, const struct wanted *wanted,
-                      struct byte_sink **sink, struct error *err)
+static bool open_sink(const struct wanted *wanted, struct byte_sink **sink, struct error *err)
 {
     struct byte_sink *file;
 
     if (wanted->path != NULL ? !file_out_open(wanted->path, &file, err)
-                             : !file_out_fd(fileno(invocation->out), "standard output", &file, err))
+                             : !file_out_fd(STDOUT_FILENO, "standard output", &file, err))
         return false;
     if (pack_open(wanted->pack, file, sink, err))
         return true;
@@ -317,7 +291,7 @@ static bool run_export(const struct invocation *invocation, struct session *sess
     struct byte_sink *sink = NULL;
     bool ok;
 
-    if (!open_sink(invocation, wanted, &sink, err))
+    if (!open_sink(wanted, &sink, err))
         return false;
     wanted->request.sink = sink;
     wanted->request.listener = &progress.listener;
@@ -334,12 +308,14 @@ static bool run_export(const struct invocation *invocation, struct session *sess
 static bool export_records(const struct invocation *invocation, struct session *session,
                            enum exit_code *code, struct error *err)
 {
+    const struct view_reader reader = session_reader(session);
     struct export_result result;
     struct wanted wanted;
 
     (void)signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error with a text */
     if (!read_wanted(invocation, session, &wanted, err) ||
-        !check_names(session, &wanted.request.walk, err) ||
+        !view_record_names(&reader, wanted.request.walk.source, wanted.request.walk.endpoint,
+                           err) ||
         !run_export(invocation, session, &wanted, &result, err))
         return false;
     if (result.unread > 0)

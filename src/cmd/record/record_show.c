@@ -149,8 +149,7 @@ static bool show_record(const struct invocation *invocation, struct session *ses
         return print_json(&view, session, invocation->out, err);
     if (!invocation_flag(invocation, "raw"))
         return print_text(&view, &session->arena, invocation->out, err);
-    (void)fwrite(view.record.payload.data, 1, view.record.payload.len, invocation->out);
-    return true;
+    return output_bytes(invocation->out, view.record.payload, err);
 }
 
 static enum exit_code cmd_show(const struct invocation *invocation)

@@ -11,6 +11,7 @@
 #include "engine/source/source_store.h"
 #include "port/store_status.h"
 #include "spec/source_effect.h"
+#include "view/source.h"
 
 #define JSON_OPTION                 \
     {                               \
@@ -63,10 +64,10 @@ static bool apply_one(const struct invocation *invocation, struct session *sessi
 {
     struct source_applied applied;
     struct buf effects;
+    int64_t now_us;
 
-    if (!find_effects(session, source, &effects, err) ||
-        !source_apply(session->store, &session->arena, source, clock_now_us(&session->clock),
-                      &applied, err))
+    if (!session_time(session, &now_us, err) || !find_effects(session, source, &effects, err) ||
+        !source_apply(session->store, &session->arena, source, now_us, &applied, err))
         return false;
     if (applied.diff.count == 0)
         fprintf(invocation->out, "%.*s: unchanged, version %" PRId64 "\n",
@@ -202,37 +203,22 @@ static const struct command diff = {
 
 /* ---- list ---- */
 
-static bool print_list_json(const struct registry_entry_list *list, struct arena *arena, FILE *out,
-                            struct error *err)
-{
-    struct output output;
-    struct json_writer *w = output_begin(&output, arena);
-
-    json_write_array(w);
-    for (size_t i = 0; i < list->count; i++) {
-        json_write_object(w);
-        json_write_member_str(w, STR("source"), list->items[i].code);
-        json_write_member_i64(w, STR("version"), list->items[i].version);
-        json_write_member_instant(w, STR("changedAt"), list->items[i].changed_us);
-        json_write_end(w);
-    }
-    json_write_end(w);
-    return output_end(&output, out, err);
-}
-
 static bool list_all(const struct invocation *invocation, struct session *session,
                      enum exit_code *code, struct error *err)
 {
     static const char *const heads[] = { "SOURCE", "VERSION", "SINCE" };
     struct registry_entry_list list;
     struct columns columns;
+    struct output output;
 
     (void)code;
     if (!store_registry_list(session->store, &session->arena, clock_now_us(&session->clock), &list,
                              err))
         return false;
-    if (invocation_flag(invocation, "json"))
-        return print_list_json(&list, &session->arena, invocation->out, err);
+    if (invocation_flag(invocation, "json")) {
+        view_source_list_write(output_begin(&output, &session->arena), &list);
+        return output_end(&output, invocation->out, err);
+    }
     columns_init(&columns, &session->arena, heads, ARRAY_LEN(heads));
     for (size_t i = 0; i < list.count; i++) {
         columns_cell(&columns, list.items[i].code);

@@ -51,7 +51,8 @@ static bool save(const char *path, const struct buf *text, struct error *err)
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 
     if (file == NULL)
-        return error_set(err, ERROR_REQUEST, "file.write", "%s: %s", path, strerror(errno));
+        return error_set(err, ERROR_REQUEST, "file.write", "%s: %s%s", path, strerror(errno),
+                         errno == EEXIST ? "; remove it, or name another with --output" : "");
     if (fwrite(text->data, 1, text->len, file) != text->len || fflush(file) != 0) {
         (void)fclose(file);
         return error_set(err, ERROR_REQUEST, "file.write", "%s: %s", path, strerror(errno));
@@ -138,6 +139,20 @@ static bool ask(struct source_new *new, struct http_response *reply, struct erro
     return ok;
 }
 
+/* Where an answer is from that nothing can be guessed from: a file, or the URL without the
+ * parameters, which may be secret. */
+static bool not_an_answer(struct source_new *new, const char *sample, struct error *err)
+{
+    struct str rest = new->url;
+    struct buf url;
+
+    if (sample != NULL)
+        return error_wrap(err, "%s", sample);
+    buf_init(&url, &new->session.arena, NEW_BYTES_MAX);
+    url_redact(&url, str_cut(&rest, '?'), NULL, 0);
+    return error_wrap(err, "GET %.*s", STR_ARG(buf_str(&url)));
+}
+
 /* ---- what is printed ---- */
 
 static void tell_one(FILE *out, const char *what, const struct guess_found *found)
@@ -192,16 +207,22 @@ static bool run(struct source_new *new, enum exit_code *code, struct error *err)
                                STR_ARG(new->name));
     if (new->url.len == 0)
         return command_misused(err, "--url is missing: the address of a list of the API");
-    if (!open_session(new, err) ||
-        !(sample != NULL ? source_saved_read(&new->session.arena, sample, &reply, err)
-                         : ask(new, &reply, err)) ||
-        !guess_make(&guess, &new->session.arena,
+    if (!open_session(new, err))
+        return false;
+    if (!guess_make(&guess, &new->session.arena,
+                    &(struct guess_input){ .name = new->name, .url = new->url }, err))
+        return error_wrap(err, "--url");
+    if (!(sample != NULL ? source_saved_read(&new->session.arena, sample, &reply, err)
+                         : ask(new, &reply, err)))
+        return false;
+    if (!guess_make(&guess, &new->session.arena,
                     &(struct guess_input){ .name = new->name,
                                            .url = new->url,
                                            .reply = &reply,
                                            .now_us = clock_now_us(&new->session.clock) },
-                    err) ||
-        !write_file(new, &guess, &text, &source, err))
+                    err))
+        return not_an_answer(new, sample, err);
+    if (!write_file(new, &guess, &text, &source, err))
         return false;
     if (guess.items.path.len == 0 || guess.id.path.len == 0)
         *code = EXIT_FOUND;

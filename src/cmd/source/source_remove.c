@@ -38,15 +38,15 @@ static bool remove_one(const struct invocation *invocation, struct session *sess
 {
     const struct str name = str_of(invocation->operands[0]);
     const bool with_data = invocation_flag(invocation, "with-data");
-    const int64_t now_us = clock_now_us(&session->clock);
     struct retire_result result;
     struct retire_view view;
     struct source source;
-    int64_t deleted = 0, reclaimed;
+    int64_t deleted = 0, reclaimed, now_us;
 
     (void)code;
     /* The tasks of a worker that died are not under way. */
-    if (!store_lease_reclaim(session->store, now_us, RECLAIM_MAX, &reclaimed, err) ||
+    if (!session_time(session, &now_us, err) ||
+        !store_lease_reclaim(session->store, now_us, RECLAIM_MAX, &reclaimed, err) ||
         !retire_look(session->store, &session->arena, name, now_us, &view, err))
         return false;
     if (view.running > 0)

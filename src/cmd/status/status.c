@@ -4,7 +4,21 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cmd/status/status_show.h"
+#include "view/metrics.h"
 #include "view/status.h"
+
+/* Without a judgement: the exit code says only whether it could be read. */
+static bool print_metrics(const struct invocation *invocation, struct session *session,
+                          struct error *err)
+{
+    const struct view_reader reader = session_reader(session);
+    struct buf text;
+
+    if (invocation->operand_count > 0 || invocation_flag(invocation, "json"))
+        return command_misused(err, "--prometheus prints all sources, and not as JSON");
+    buf_init(&text, &session->arena, OUTPUT_BYTES_MAX);
+    return view_metrics_write(&reader, &text, err) && output_text(invocation->out, &text, err);
+}
 
 static bool show_status(const struct invocation *invocation, struct session *session,
                         enum exit_code *code, struct error *err)
@@ -16,6 +30,8 @@ static bool show_status(const struct invocation *invocation, struct session *ses
     struct view_status status;
     struct output output;
 
+    if (invocation_flag(invocation, "prometheus"))
+        return print_metrics(invocation, session, err);
     if (!view_status(&reader, &filter, &status, err))
         return false;
     *code = status.needs.count > 0 ? EXIT_FOUND : EXIT_DONE;
@@ -43,6 +59,8 @@ const struct command COMMAND_STATUS = {
         "and until when and why no request is sent. The last lines say what needs a person and\n"
         "what to do about it, also of subscriptions (patra outbox status); if there is anything,\n"
         "the exit code is 1.",
-    .options = { { "json", NULL, "Print JSON." }, SESSION_OPTION },
+    .options = { { "json", NULL, "Print JSON." },
+                 { "prometheus", NULL, "Print metrics in the text format of Prometheus." },
+                 SESSION_OPTION },
     .run = cmd_status,
 };

@@ -1,22 +1,23 @@
 /* patra trigger: plans an operation of a source. */
 #include "cmd/trigger/trigger.h"
 
+#include "cli/output.h"
 #include "cmd/trigger/trigger_request.h"
 #include "engine/housekeeping/housekeeping.h"
 
 enum { SLICES_SHOWN = 20, SLICES_SHOWN_MAX = 100000, RESLICES_MAX = 1000 };
 
 static bool fire(const struct invocation *invocation, struct session *session,
-                 const struct plan_request *request, int64_t limit, struct error *err)
+                 struct plan_request *request, int64_t limit, struct error *err)
 {
-    const struct housekeeping_request first = { .owner = STR("patra trigger"),
-                                                .now_us = request->now_us,
-                                                .tickets_max = RESLICES_MAX,
-                                                .specs = session->specs };
+    struct housekeeping_request first = { .owner = STR("patra trigger"),
+                                          .tickets_max = RESLICES_MAX,
+                                          .specs = session->specs };
     const bool is_dry = invocation_flag(invocation, "dry-run");
     struct housekeeping_result done;
     struct trigger_preview preview;
     struct trigger_shown shown;
+    struct output output;
     struct plan_result result = { 0 };
     bool ok;
 
@@ -25,6 +26,9 @@ static bool fire(const struct invocation *invocation, struct session *session,
         ok = plan_preview(session->store, &session->arena, request, &preview.viewer, &result, err);
     } else {
         /* First re-slice what executors asked for; else it would be planned as it was. */
+        if (!session_time(session, &request->now_us, err))
+            return false;
+        first.now_us = request->now_us;
         ok = housekeeping_run(session->store, &first, &done, err) &&
              plan_trigger(session->store, &session->arena, request, &result, err);
     }
@@ -32,13 +36,15 @@ static bool fire(const struct invocation *invocation, struct session *session,
         trigger_print_faults(invocation, session, &result);
         return false;
     }
-    shown = (struct trigger_shown){ .request = request,
-                                    .result = &result,
-                                    .preview = is_dry ? &preview : NULL,
+    shown = (struct trigger_shown){ .view = { request, &result, is_dry ? &preview : NULL },
                                     .arena = &session->arena,
                                     .out = invocation->out };
-    return invocation_flag(invocation, "json") ? trigger_print_json(&shown, err)
-                                               : trigger_print(&shown, err);
+    if (is_dry && preview.failed)
+        return arena_error(&session->arena, err);
+    if (!invocation_flag(invocation, "json"))
+        return trigger_print(&shown, err);
+    view_trigger_write(output_begin(&output, &session->arena), &shown.view);
+    return output_end(&output, invocation->out, err);
 }
 
 enum { SCHEDULER_BYTES_MAX = 200 };

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "port/store_rate.h"
 
 /* ---- ids of a file ---- */
 
@@ -100,11 +101,14 @@ bool trigger_request_read(struct trigger_request *request, const struct invocati
                           struct session *session, struct str operation, struct error *err)
 {
     const char *path = invocation_value_if_any(invocation, "ids");
+    int64_t now_us;
 
+    if (!store_clock(session->store, clock_now_us(&session->clock), &now_us, err))
+        return false;
     *request = (struct trigger_request){
         .plan = { .source = str_of(invocation->operands[0]),
                   .operation = operation,
-                  .now_us = clock_now_us(&session->clock),
+                  .now_us = now_us,
                   .specs = session->specs,
                   .secrets = &session->secrets.source,
                   .random = &session->random,

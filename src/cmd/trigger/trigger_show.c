@@ -1,41 +1,10 @@
-/* The result of a trigger, for people and for programs. */
+/* The result of a trigger, for people. */
 #include <inttypes.h>
 
 #include "base/instant.h"
-#include "base/list.h"
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "cmd/trigger/trigger.h"
-#include "data/json_write.h"
-#include "view/members.h"
-
-/* ---- gathering ---- */
-
-static void keep_slice(struct plan_viewer *viewer, const struct plan_shown *shown)
-{
-    struct trigger_preview *preview = (struct trigger_preview *)viewer;
-    struct {
-        struct trigger_slice *items;
-        size_t count;
-    } list = { preview->slices, preview->count };
-    struct trigger_slice *slice;
-
-    if ((int64_t)preview->count >= preview->limit || preview->failed)
-        return;
-    slice = LIST_ADD(preview->arena, &list);
-    preview->failed = slice == NULL;
-    if (slice == NULL)
-        return;
-    *slice =
-        (struct trigger_slice){ *shown->slice, shown->ids, shown->is_now, shown->scheduled_us };
-    preview->slices = list.items;
-    preview->count = list.count;
-}
-
-void trigger_preview_init(struct trigger_preview *preview, struct arena *arena, int64_t limit)
-{
-    *preview = (struct trigger_preview){ .viewer = { keep_slice }, .arena = arena, .limit = limit };
-}
 
 /* ---- for people ---- */
 
@@ -84,12 +53,12 @@ static struct str due_text(struct arena *arena, const struct plan_request *reque
 
 static bool print_slices(const struct trigger_shown *shown, struct error *err)
 {
-    const struct trigger_preview *preview = shown->preview;
-    const struct plan_request *request = shown->request;
+    const struct trigger_preview *preview = shown->view.preview;
+    const struct plan_request *request = shown->view.request;
     FILE *out = shown->out;
     static const char *const heads[] = { "SLICE", "FROM", "TO", "QUERY FROM", "TO", "DUE" };
     struct arena *arena = preview->arena;
-    const int64_t total = shown->result->slices + shown->result->slices_left;
+    const int64_t total = shown->view.result->slices + shown->view.result->slices_left;
     struct columns columns;
 
     columns_init(&columns, arena, heads, ARRAY_LEN(heads));
@@ -179,8 +148,8 @@ static void explain_files(const struct plan_files *files, struct buf *text)
 
 bool trigger_print(const struct trigger_shown *shown, struct error *err)
 {
-    const struct plan_result *result = shown->result;
-    const bool is_preview = shown->preview != NULL;
+    const struct plan_result *result = shown->view.result;
+    const bool is_preview = shown->view.preview != NULL;
     FILE *out = shown->out;
     struct buf text;
 
@@ -195,7 +164,7 @@ bool trigger_print(const struct trigger_shown *shown, struct error *err)
         return false;
     if (!is_preview)
         fprintf(out, "plan %" PRId64 ": ", result->plan_id);
-    fprintf(out, "%.*s %.*s of %.*s%s%.*s\n", STR_ARG(shown->request->source),
+    fprintf(out, "%.*s %.*s of %.*s%s%.*s\n", STR_ARG(shown->view.request->source),
             STR_ARG(code_of(&OPERATION_CODES, (int)result->operation)), STR_ARG(result->endpoint),
             !is_preview ? ", " : "",
             STR_ARG(!is_preview ? code_of(&PLAN_STATUS_CODES, (int)result->status) : STR("")));
@@ -206,83 +175,4 @@ bool trigger_print(const struct trigger_shown *shown, struct error *err)
     if (is_preview && result->slices + result->slices_left > 0)
         return print_slices(shown, err);
     return true;
-}
-
-/* ---- for programs ---- */
-
-static void write_slice(struct json_writer *w, const struct trigger_slice *row)
-{
-    const struct slice *slice = &row->slice;
-
-    json_write_object(w);
-    json_write_member_i64(w, STR("number"), slice->number + 1);
-    json_write_member_str(w, STR("dimension"),
-                          code_of(&SLICE_DIMENSION_CODES, (int)slice->dimension));
-    switch (slice->dimension) {
-    case SLICE_TIME:
-        view_write_member_window(w, STR("window"), slice->window);
-        view_write_member_window(w, STR("query"), slice->query.window);
-        break;
-    case SLICE_PAGE:
-        json_write_member_i64(w, STR("fromPage"), slice->pages.from);
-        json_write_member_i64(w, STR("toPage"), slice->pages.to);
-        break;
-    case SLICE_ID:
-        json_write_member_i64(w, STR("ids"), row->ids);
-        break;
-    case SLICE_FEED:
-        if (slice->feed.after.data != NULL)
-            json_write_member_str(w, STR("after"), slice->feed.after);
-        break;
-    case SLICE_FILE:
-        json_write_member_str(w, STR("file"), slice->file);
-        break;
-    }
-    json_write_member_bool(w, STR("now"), row->is_now);
-    if (row->is_now)
-        json_write_member_instant(w, STR("scheduledAt"), row->scheduled_us);
-    json_write_end(w);
-}
-
-static void write_preview(struct json_writer *w, const struct plan_result *result,
-                          const struct trigger_preview *preview)
-{
-    json_write_member_i64(w, STR("sliceCountLater"), result->slices_left);
-    json_write_name(w, STR("slices"));
-    json_write_array(w);
-    for (size_t i = 0; i < preview->count; i++)
-        write_slice(w, &preview->slices[i]);
-    json_write_end(w);
-}
-
-bool trigger_print_json(const struct trigger_shown *shown, struct error *err)
-{
-    const struct trigger_preview *preview = shown->preview;
-    const struct plan_result *result = shown->result;
-    const bool has_window = result->decision.empty == WINDOW_EMPTY_NOT;
-    struct output output;
-    struct json_writer *w = output_begin(&output, shown->arena);
-
-    if (preview != NULL && preview->failed)
-        return arena_error(shown->arena, err);
-    json_write_object(w);
-    json_write_member_bool(w, STR("dryRun"), preview != NULL);
-    json_write_member_str(w, STR("source"), shown->request->source);
-    json_write_member_str(w, STR("endpoint"), result->endpoint);
-    json_write_member_str(w, STR("operation"), code_of(&OPERATION_CODES, (int)result->operation));
-    if (preview == NULL) {
-        json_write_member_i64(w, STR("planId"), result->plan_id);
-        json_write_member_i64(w, STR("scheduleInstanceId"), result->schedule_instance_id);
-    }
-    json_write_member_str(w, STR("status"), code_of(&PLAN_STATUS_CODES, (int)result->status));
-    view_write_member_window(w, STR("window"),
-                             has_window ? result->decision.window : (struct window){ 0 });
-    json_write_member_str(w, STR("stop"), code_of(&BUDGET_STOP_CODES, (int)result->stop));
-    json_write_member_i64(w, STR("sliceCount"), result->slices);
-    if (preview != NULL)
-        write_preview(w, result, preview);
-    json_write_name(w, STR("remarks"));
-    json_write_raw(w, result->remarks);
-    json_write_end(w);
-    return output_end(&output, shown->out, err);
 }
