@@ -21,8 +21,8 @@
 #include "base/str.h"
 
 /* 1 in a sanitized build, whose programs are several times slower: random tests run fewer rounds
- * there. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+ * there. gcc has no name for UBSan: scripts/build gives it one. */
+#if defined(TEST_IS_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_IS_SLOW 1
 #elif defined(__has_feature)
 #define TEST_IS_SLOW (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))

@@ -126,6 +126,7 @@ static const char EMPTY[] =
     "    EXECUTE format('DELETE FROM %I', name);"
     "  END LOOP; "
     "END $$;"
+    "DELETE FROM sys_clock;" /* every test has a time of its own */
     "UPDATE ing_stream_lane SET last_pos = 0;"
     "UPDATE ing_stream_head SET cursor_id = 0, horizon_id = 0, pruned_id = 0, lease_owner = NULL,"
     " leased_until = NULL, lease_epoch = 0";

@@ -1,9 +1,10 @@
-/* TLS and HTTP/2, by real servers. */
+/* TLS, by real servers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adapter/curl/curl_http.h"
+#include "base/instant.h"
 #include "child.h"
 #include "test.h"
 
@@ -89,45 +90,73 @@ TEST(an_authority_that_can_not_be_read_is_told)
     end();
 }
 
-/* ---- HTTP/2 ---- */
+/* ---- servers that misbehave ---- */
 
-TEST(http_2_is_spoken_where_tls_agrees_on_it)
+static const char UNTRUSTED[] = "certificate";
+
+static const struct {
+    const char *mode;
+    bool without_ca;
+    const char *code;
+    enum error_level level;
+    const char *word; /* in the text; NULL: any */
+} cases[] = {
+    { "good", false, "", ERROR_NONE, NULL },
+    { "good", true, "http.tls", ERROR_FATAL, UNTRUSTED },
+    { "expired", false, "http.tls", ERROR_FATAL, "expired" },
+    { "not-yet", false, "http.tls", ERROR_FATAL, "not yet valid" },
+    { "wrong-host", false, "http.tls", ERROR_FATAL, "127.0.0.1" },
+    { "wrong-purpose", false, "http.tls", ERROR_FATAL, UNTRUSTED },
+    { "self-signed", false, "http.tls", ERROR_FATAL, UNTRUSTED },
+    { "weak-key", false, "http.tls", ERROR_FATAL, NULL },
+    { "tls-1.0", false, "http.handshake", ERROR_TRANSIENT, "version" },
+    { "tls-1.1", false, "http.handshake", ERROR_TRANSIENT, "version" },
+    { "null-cipher", false, "http.handshake", ERROR_TRANSIENT, NULL },
+    { "cut", false, "http.handshake", ERROR_TRANSIENT, NULL },
+    { "stall", false, "http.timeout.connect", ERROR_TRANSIENT, NULL },
+    { "alpn-lie", false, "http.reset", ERROR_TRANSIENT, NULL },
+    { "garbage", false, "http.reset", ERROR_TRANSIENT, NULL },
+    { "renegotiate", false, "", ERROR_NONE, NULL },
+    { "renegotiate-forever", false, "http.timeout.idle", ERROR_TRANSIENT, NULL },
+};
+
+/* What the server printed: its port, and its authority's file. */
+static struct http_request request_to(const struct child *server, bool without_ca)
 {
-    char key[300], cert[300];
-    const char *const argv[] = { "node", "test/contract/http2_server.js", key, cert, NULL };
-    struct http_ticket *tickets[4];
-    struct arena arenas[4];
-    struct http_request request;
-    struct child server;
+    const char *blank = strchr(server->line, ' ');
 
-    begin();
-    (void)snprintf(key, sizeof(key), "%s/tls/server.key", test_folder());
-    (void)snprintf(cert, sizeof(cert), "%s/tls/server.pem", test_folder());
-    if (!child_start(&server, argv)) {
-        end();
-        TEST_SKIP("HTTP/2 was not spoken: there is no Node.js to serve it");
-    }
-    request = (struct http_request){
-        .url = arena_printf(&tls.texts, "https://127.0.0.1:%s/x", server.line),
-        .ca_file = str_of(tls.ca),
+    REQUIRE(blank != NULL, server->line);
+    return (struct http_request){
+        .url = arena_printf(&tls.texts, "https://127.0.0.1:%.*s/?api_key=S3CRET",
+                            (int)(blank - server->line), server->line),
+        .ca_file = str_of(without_ca ? NULL : blank + 1),
+        .timeouts = { .connect_us = 2 * US_PER_SECOND,
+                      .idle_us = 2 * US_PER_SECOND,
+                      .total_us = 5 * US_PER_SECOND },
     };
-    REQUIRE_OK(http_send(tls.http, &tls.arena, &request, &tls.reply, &tls.err), tls.err);
-    CHECK_EQ(tls.reply.version, 20, "version");
-    CHECK_STR(tls.reply.body, STR("connection 1 stream 1"), "body");
-    CHECK_STR(http_header_value(tls.reply.headers, STR("X-Mark")), STR("two"), "headers");
-    for (size_t i = 0; i < 4; i++) {
-        arena_init(&arenas[i], 1 << 20);
-        REQUIRE_OK(http_start(tls.http, &arenas[i], &request, &tickets[i], &tls.err), tls.err);
+}
+
+TEST(every_way_to_fail_at_tls_has_its_code)
+{
+    begin();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *const argv[] = { "python3", "-Wignore", "test/contract/tls_server.py",
+                                     cases[i].mode, NULL };
+        struct http_request request;
+        struct child server;
+        bool ok;
+
+        REQUIRE(child_start(&server, argv), cases[i].mode);
+        request = request_to(&server, cases[i].without_ca);
+        arena_reset(&tls.arena);
+        tls.err = (struct error){ 0 };
+        ok = http_send(tls.http, &tls.arena, &request, &tls.reply, &tls.err);
+        CHECK_STR(str_of(ok ? "" : tls.err.code), str_of(cases[i].code), cases[i].mode);
+        CHECK_EQ(ok ? ERROR_NONE : tls.err.level, cases[i].level, tls.err.text);
+        CHECK(ok || cases[i].word == NULL || strstr(tls.err.text, cases[i].word) != NULL,
+              tls.err.text);
+        CHECK(strstr(tls.err.text, "S3CRET") == NULL, tls.err.text);
+        child_stop(&server);
     }
-    for (size_t i = 0; i < 4; i++) {
-        REQUIRE_OK(http_wait(tickets[i], &tls.reply, &tls.err), tls.err);
-        CHECK(str_starts(tls.reply.body, STR("connection 1 ")), "all over one connection");
-        arena_release(&arenas[i]);
-    }
-    request.url = arena_printf(&tls.texts, "https://127.0.0.1:%s/refuse", server.line);
-    CHECK(!http_send(tls.http, &tls.arena, &request, &tls.reply, &tls.err),
-          "a stream that is reset");
-    CHECK_STR(str_of(tls.err.code), STR("http.reset"), tls.err.text);
-    child_stop(&server);
     end();
 }

@@ -103,6 +103,8 @@ static const struct {
 
     { "nothing", STR_INIT(""), RAW_CLOSE, "http.reset", 0, STR_INIT("") },
     { "a reset", STR_INIT(""), RAW_RESET, "http.reset", 0, STR_INIT("") },
+    { "half a head, then the end", STR_INIT("HTTP/1.1 200 OK\r\nContent-Le"), RAW_CLOSE,
+      "http.reset", 0, STR_INIT("") },
     { "half a head", STR_INIT("HTTP/1.1 200 OK\r\nContent-Le"), RAW_RESET, "http.reset", 0,
       STR_INIT("") },
     { "less than announced", STR_INIT(OK("10", "hello")), RAW_CLOSE, "http.truncated", 200,
@@ -455,6 +457,41 @@ TEST(a_started_request_arrives_by_itself)
     end();
 }
 
+struct kept {
+    struct http_taker taker;
+    int calls;
+    const char *body;
+};
+
+static void keep(struct http_taker *taker, const struct http_response *reply)
+{
+    struct kept *kept = (struct kept *)taker;
+
+    kept->calls++;
+    kept->body = reply->body.data;
+}
+
+TEST(a_response_is_taken_once_before_it_is_returned)
+{
+    struct kept kept = { .taker = { keep } };
+    struct http_request request;
+    struct http_ticket *ticket;
+
+    begin();
+    raw_server_reply(wire.server, STR(OK("2", "ok")), RAW_KEEP);
+    raw_server_reply(wire.server, STR(OK("5", "ok")), RAW_CLOSE);
+    request = request_of("/");
+    request.taker = &kept.taker;
+    REQUIRE_OK(http_start(wire.http, &wire.arena, &request, &ticket, &wire.err), wire.err);
+    REQUIRE_OK(http_wait(ticket, &wire.reply, &wire.err), wire.err);
+    CHECK_EQ(kept.calls, 1, "once");
+    CHECK(kept.body == wire.reply.body.data, "the bytes that are returned");
+    REQUIRE_OK(http_start(wire.http, &wire.arena, &request, &ticket, &wire.err), wire.err);
+    CHECK(!http_wait(ticket, &wire.reply, &wire.err), "cut off");
+    CHECK_EQ(kept.calls, 1, "a failure has nothing to take");
+    end();
+}
+
 /* ---- what is on the wire ---- */
 
 TEST(a_request_goes_out_as_it_should)
@@ -550,35 +587,60 @@ TEST(silence_has_an_end)
 struct counter {
     struct http_watch watch; /* first */
     pthread_t thread;
-    int moves;
+    int calls;
 };
 
-static void count_move(struct http_watch *watch)
+static void count_call(struct http_watch *watch)
 {
     struct counter *counter = (struct counter *)watch;
 
     CHECK(pthread_equal(pthread_self(), counter->thread), "in the thread that waits");
-    counter->moves++;
+    counter->calls++;
 }
 
-TEST(who_waits_is_told_that_bytes_come)
+/* A server that says nothing, one that stops in the middle, one that does not even accept. */
+TEST(who_waits_is_called_while_it_waits)
 {
-    for (int is_started = 0; is_started < 2; is_started++) {
-        struct counter counter = { .watch = { count_move }, .thread = pthread_self() };
+    static const struct {
+        const char *label;
+        struct str bytes;
+    } hangs[] = { { "nothing", { "", 0 } },
+                  { "half a body", { OK("10", "hello"), sizeof(OK("10", "hello")) - 1 } },
+                  { "no connection", { NULL, 0 } } };
+
+    for (size_t i = 0; i < 3 * ARRAY_LEN(hangs); i++) {
+        struct counter counter = { .watch = { count_call }, .thread = pthread_self() };
+        const bool is_deaf = hangs[i % 3].bytes.data == NULL;
         struct http_request request;
         struct http_ticket *ticket;
+        struct http_stream *stream;
+        char bytes[16];
+        size_t len;
+        int fds[4];
+        bool ok;
 
         begin();
-        raw_server_reply(wire.server, STR(OK("10", "hello")), RAW_HANG);
+        raw_server_reply(wire.server, is_deaf ? STR("") : hangs[i % 3].bytes, RAW_HANG);
         request = request_of("/");
-        request.timeouts.idle_us = 200 * US_PER_MS;
+        if (is_deaf)
+            request.url = url_of(raw_deaf_port(fds), "/");
+        request.timeouts.connect_us = request.timeouts.idle_us = 5 * HTTP_WATCH_US;
         request.watch = &counter.watch;
-        if (is_started) {
+        if (i / 3 == 0) {
+            ok = http_send(wire.http, &wire.arena, &request, &wire.reply, &wire.err);
+        } else if (i / 3 == 1) {
             REQUIRE_OK(http_start(wire.http, &wire.arena, &request, &ticket, &wire.err), wire.err);
-            CHECK(!http_wait(ticket, &wire.reply, &wire.err), "it hangs");
-        } else
-            CHECK(!http_send(wire.http, &wire.arena, &request, &wire.reply, &wire.err), "it hangs");
-        CHECK(counter.moves > 0, "half a body has come");
+            ok = http_wait(ticket, &wire.reply, &wire.err);
+        } else {
+            ok = http_open(wire.http, &wire.arena, &request, &stream, &wire.reply, &wire.err);
+            for (len = 1; ok && stream != NULL && len > 0;)
+                ok = http_read(stream, (struct http_room){ bytes, sizeof(bytes) }, &len, &wire.err);
+            http_end(stream);
+        }
+        CHECK(!ok, "it hangs");
+        CHECK(counter.calls >= 3, hangs[i % 3].label);
+        for (int k = 0; is_deaf && k < 4; k++)
+            (void)close(fds[k]);
         end();
     }
 }

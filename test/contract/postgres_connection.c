@@ -1,6 +1,9 @@
 /* What only a connection can do: be refused, be lost, come back. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "adapter/sql/statement.h"
 #include "contract.h"
@@ -32,6 +35,65 @@ TEST(a_lost_connection_is_transient_and_can_be_made_again)
     CHECK_EQ(err.level, ERROR_TRANSIENT, err.text);
     CHECK_STR(str_of(err.code), STR("store.lost"), err.text);
     REQUIRE_OK(postgres_start(&err), err);
+    REQUIRE_OK(store_reconnect(store, &err), err);
+    REQUIRE_OK(any_call(store, &err), err);
+    contract_end();
+}
+
+/* A failover: the server that answers is a standby for a while, and then another one is not. */
+TEST(a_server_that_is_read_only_is_waited_for)
+{
+    struct store *store = contract_store();
+    struct pause pause = { .kind = PAUSE_PAUSED,
+                           .source = STR("s"),
+                           .reason = STR("r"),
+                           .created_by = STR("me"),
+                           .created_us = 1 };
+    struct error err = { 0 };
+    bool added;
+
+    REQUIRE_OK(
+        statement_run(statement_of(store, "SET default_transaction_read_only = on"), NULL, &err),
+        err);
+    CHECK(!store_pause_add(store, &pause, &added, &err), "read-only");
+    CHECK_EQ(err.level, ERROR_TRANSIENT, err.text);
+    CHECK(store_error_is_lost(&err), "a new session may find the primary");
+    store_rollback(store);
+    REQUIRE_OK(store_reconnect(store, &err), err);
+    REQUIRE_OK(store_pause_add(store, &pause, &added, &err), err);
+    contract_end();
+}
+
+static pid_t backend_of(struct store *store)
+{
+    struct rows *rows = &statement_of(store, "SELECT CAST(pg_backend_pid() AS bigint)")->rows;
+    struct error err = { 0 };
+    int64_t pid = 0;
+
+    while (rows_next(rows))
+        pid = rows_i64(rows);
+    REQUIRE_OK(rows_finish(rows, &err), err);
+    return (pid_t)pid;
+}
+
+/* Without the fix this call never returns. */
+TEST(a_process_that_stops_gives_up_a_database_that_hangs)
+{
+    struct store *store = contract_store();
+    const struct store_patience patience = { .stop_fd = eventfd(1, EFD_CLOEXEC) };
+    struct error err = { 0 };
+    pid_t pid;
+
+    REQUIRE_OK(any_call(store, &err), err); /* prepared */
+    pid = backend_of(store);
+    store->patience = &patience;
+    REQUIRE(kill(pid, SIGSTOP) == 0, "a backend of ours");
+    CHECK(!any_call(store, &err), "no answer");
+    CHECK(kill(pid, SIGCONT) == 0, "goes on");
+    CHECK(store_error_is_lost(&err), err.text);
+    CHECK(strstr(err.text, "does not respond") != NULL, err.text);
+    store->patience = NULL;
+    (void)close(patience.stop_fd);
     REQUIRE_OK(store_reconnect(store, &err), err);
     REQUIRE_OK(any_call(store, &err), err);
     contract_end();

@@ -52,7 +52,7 @@ static const char NEARLY_ALL_WITHOUT_INDEX[] =
     "    PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();"
     "  END LOOP;"
     "  ASSERT (SELECT n_tup_upd >= 2000 AND n_tup_hot_upd > n_tup_upd * 0.9"
-    "            FROM pg_stat_user_tables WHERE relname = 'ing_record');"
+    "            FROM pg_stat_user_tables WHERE relname = 'ing_record_state');"
     "END $$";
 
 TEST(looking_at_records_again_writes_no_index)

@@ -4,6 +4,7 @@
 
 #include "contract.h"
 #include "engine/publish/sequencer.h"
+#include "fault_store.h"
 #include "port/store_record.h"
 #include "rows.h"
 #include "stream_rig.h"
@@ -168,5 +169,36 @@ TEST(everything_that_was_committed_comes_into_the_stream_once)
     sequencer_close(one);
     sequencer_close(two);
     store_close(store);
+    contract_end();
+}
+
+TEST(a_lease_is_given_back_after_a_round_that_failed)
+{
+    const char *dsn = contract_migrated(contract_new_database());
+    struct store *store = contract_open(dsn), *other = contract_open(dsn);
+    struct sequencer *one, *two;
+    struct sequencer_round round;
+    struct error err = { 0 };
+
+    fault_store_wrap(store);
+    one = stream_rig_sequencer(store, "one");
+    two = stream_rig_sequencer(other, "two");
+    CHECK(stream_rig_round(one, NOW_US).is_held, "the lease");
+    fault_store_arm(store, &(struct store_fault){ .effect = FAULT_BEFORE, .number = 1 });
+    CHECK(!sequencer_round(one, NOW_US, &round, &err), "a round fails");
+    CHECK(fault_store_disarm(store), "hit");
+    if (store_error_is_lost(&err))
+        REQUIRE_OK(store_reconnect(store, &err), err);
+    else
+        store_rollback(store);
+    CHECK(!stream_rig_round(two, NOW_US).is_held, "nobody else has it");
+    REQUIRE_OK(sequencer_release(one, &err), err);
+    CHECK(stream_rig_round(two, NOW_US).is_held, "given back");
+    REQUIRE_OK(sequencer_release(one, &err), err);
+    CHECK(!stream_rig_round(one, NOW_US).is_held, "what is not its own is not given back");
+    sequencer_close(one);
+    sequencer_close(two);
+    store_close(store);
+    store_close(other);
     contract_end();
 }

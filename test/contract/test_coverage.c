@@ -216,6 +216,60 @@ TEST(tasks_of_a_window_are_listed_newest_first)
     contract_end();
 }
 
+static struct task_list open_tasks(struct store *store, const struct coverage_namespace *of,
+                                   int64_t limit)
+{
+    const struct window_query query = { .of = of,
+                                        .window = { INSTANT_MIN, NOW_US + 5 * US_PER_HOUR },
+                                        .limit = limit };
+    struct task_list list;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_coverage_open(store, contract_arena(), &query, &list, &err), err);
+    return list;
+}
+
+TEST(tasks_that_do_not_cover_their_window_are_found_the_newest_first)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    const struct coverage_namespace of = plan_namespace(&plan);
+    const struct task_claim claim = {
+        .owner = STR("a"), .now_us = INSTANT_MAX, .until_us = INSTANT_MAX, .limit = 100
+    };
+    struct task_list all, list;
+    struct error err = { 0 };
+    int64_t count;
+    bool held;
+
+    rows_add_tasks(store, &plan, 6); /* the last one is beyond what is asked for */
+    CHECK_EQ(open_tasks(store, &of, 10).count, 0, "what waits has no trouble");
+    REQUIRE_OK(store_task_claim(store, contract_arena(), &claim, &all, &err), err);
+    qsort(all.items, all.count, sizeof(all.items[0]), by_id);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct lease lease = { all.items[i].id, all.items[i].lease_epoch };
+        const struct task_end end = { .lease = lease,
+                                      .status = i == 1 || i == 5 ? TASK_FAILED : TASK_SUCCEEDED,
+                                      .error = i == 1 || i == 5 ? STR("no") : STR(""),
+                                      .now_us = NOW_US };
+
+        REQUIRE_OK(store_lease_start(store, lease, NOW_US, &held, &err), err);
+        REQUIRE_OK(store_lease_finish(store, &end, &held, &err), err);
+    }
+    list = open_tasks(store, &of, 10);
+    REQUIRE(list.count == 1, "the one that failed");
+    CHECK_EQ(list.items[0].id, all.items[1].id, "it");
+    REQUIRE_OK(store_begin(store, &err), err);
+    REQUIRE_OK(store_coverage_reset(store, &of, NOW_US + 4 * US_PER_HOUR, NOW_US, &count, &err),
+               err);
+    REQUIRE_OK(store_commit(store, &err), err);
+    list = open_tasks(store, &of, 10);
+    REQUIRE(list.count == 2, "and the one that was reset");
+    CHECK_EQ(list.items[0].id, all.items[4].id, "the newest first");
+    CHECK_EQ(open_tasks(store, &of, 1).count, 1, "no more than asked for");
+    contract_end();
+}
+
 TEST(parts_by_id_are_told_apart_from_whole_windows)
 {
     struct store *store = contract_store();

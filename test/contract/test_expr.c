@@ -8,18 +8,24 @@
 #define HASH_C "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
 #define HASH_D "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 
-static void add_expr(struct store *store, const char *hash, const char *mapping)
+static void add_expr_of(struct store *store, const char *hash, const char *query,
+                        const char *mapping)
 {
     const struct expr expr = { .expr_hash = str_of(hash),
                                .source = STR("crossref"),
                                .endpoint = STR("works"),
-                               .query_hash = STR(HASH_D),
+                               .query_hash = str_of(query),
                                .mapping_hash = str_of(mapping),
                                .snapshot = STR("{\"a\":1}"),
                                .created_us = NOW_US };
     struct error err = { 0 };
 
     REQUIRE_OK(store_expr_add(store, &expr, &err), err);
+}
+
+static void add_expr(struct store *store, const char *hash, const char *mapping)
+{
+    add_expr_of(store, hash, HASH_D, mapping);
 }
 
 static struct record_context context_of(const char *hash)
@@ -227,5 +233,18 @@ TEST(a_record_that_is_confirmed_keeps_the_expression_of_another_mapping)
     CHECK_STR(get(store, "one").expr_hash, STR(HASH_A), "its fields were read by the old mapping");
     confirm(store, "one", HASH_B);
     CHECK_STR(get(store, "one").expr_hash, STR(HASH_B), "another query, the same mapping");
+    contract_end();
+}
+
+TEST(a_record_that_is_confirmed_by_another_query_gets_its_expression_where_it_is_known)
+{
+    struct store *store = contract_store();
+
+    add_expr(store, HASH_A, HASH_A);
+    add_expr_of(store, HASH_C, HASH_C, HASH_C);
+    add_expr_of(store, HASH_B, HASH_C, HASH_A); /* the query of C, the mapping of A */
+    put(store, "one", false);
+    confirm(store, "one", HASH_C);
+    CHECK_STR(get(store, "one").expr_hash, STR(HASH_B), "fetched by C, its fields as A read them");
     contract_end();
 }

@@ -3,7 +3,9 @@
 
 #include "contract.h"
 #include "port/store_lease.h"
+#include "port/store_plan.h"
 #include "port/store_rate.h"
+#include "port/store_run.h"
 #include "rows.h"
 
 static const struct str ME = STR_INIT("me"), YOU = STR_INIT("you");
@@ -209,6 +211,55 @@ TEST(with_a_lease_that_ran_out_its_owner_s_slots_are_free)
     contract_end();
 }
 
+static struct run only_run(struct store *store, int64_t task_id)
+{
+    struct run_list runs;
+    struct error err = { 0 };
+
+    REQUIRE_OK(store_run_list(store, contract_arena(), task_id, &runs, &err), err);
+    REQUIRE(runs.count == 1, "one run");
+    return runs.items[0];
+}
+
+/* Its process died, nobody began it again, and a person cancels it: by its plan or alone. */
+TEST(with_a_task_that_is_cancelled_in_the_queue_its_last_run_ends)
+{
+    for (int alone = 0; alone < 2; alone++) {
+        struct store *store = store_with(1);
+        struct task_list mine = claims(store, claim_of(ME, NOW_US + 10, 1));
+        struct task *task = &mine.items[0];
+        struct run run = { .task_id = task->id,
+                           .source = task->source,
+                           .operation = task->operation,
+                           .lease_owner = STR("me"),
+                           .lease_epoch = lease_of(task).epoch,
+                           .status = RUN_RUNNING,
+                           .window = task->window,
+                           .stats = STR("{}"),
+                           .started_us = NOW_US };
+        const struct task_cancel cancel = { task->id, STR("not now"), NOW_US + US_PER_HOUR };
+        struct error err = { 0 };
+        int64_t count;
+        bool held;
+
+        REQUIRE_OK(store_begin(store, &err), err);
+        REQUIRE_OK(store_lease_start(store, lease_of(task), NOW_US, &held, &err), err);
+        REQUIRE_OK(store_run_add(store, &run, &err), err);
+        REQUIRE_OK(store_commit(store, &err), err);
+        REQUIRE_OK(store_lease_reclaim(store, NOW_US + 10 + US_PER_MINUTE, 10, &count, &err), err);
+        CHECK_EQ(only_run(store, task->id).status, RUN_RUNNING, "for the next run to end");
+        REQUIRE_OK(store_begin(store, &err), err);
+        if (alone)
+            REQUIRE_OK(store_task_cancel(store, &cancel, &held, &err), err);
+        else
+            REQUIRE_OK(store_plan_cancel(store, task->plan_id, cancel.now_us, &count, &err), err);
+        REQUIRE_OK(store_commit(store, &err), err);
+        CHECK_EQ(get(store, task->id).status, TASK_CANCELLED, "the task");
+        CHECK_EQ(only_run(store, task->id).status, RUN_CANCELLED, alone ? "alone" : "by its plan");
+        contract_end();
+    }
+}
+
 TEST(who_was_overtaken_can_do_nothing)
 {
     struct store *store = store_with(1);
@@ -257,6 +308,36 @@ TEST(who_was_overtaken_can_do_nothing)
         store_lease_renew(store, lease_of(&yours.items[0]), later_us * 2, later_us, &held, &err),
         err);
     CHECK(held, "the other one goes on");
+    contract_end();
+}
+
+TEST(leases_that_run_out_in_a_row_are_counted)
+{
+    struct store *store = store_with(1);
+    struct error err = { 0 };
+    int64_t count, now_us = NOW_US + 10;
+    bool held;
+
+    for (int i = 1; i <= 3; i++) {
+        const struct task_list list = claims(store, claim_of(ME, now_us, 1));
+
+        CHECK_EQ(list.items[0].crashes, i - 1, "so far");
+        now_us += US_PER_MINUTE;
+        REQUIRE_OK(store_lease_reclaim(store, now_us, 10, &count, &err), err);
+        CHECK_EQ(get(store, list.items[0].id).crashes, i, "one more");
+    }
+    {
+        const struct task_list list = claims(store, claim_of(ME, now_us, 1));
+
+        REQUIRE_OK(store_lease_release(store,
+                                       &(struct lease_release){ .lease = lease_of(&list.items[0]),
+                                                                .scheduled_us = now_us,
+                                                                .reason = STR("x"),
+                                                                .now_us = now_us },
+                                       &held, &err),
+                   err);
+        CHECK_EQ(get(store, list.items[0].id).crashes, 0, "who gives it back lives");
+    }
     contract_end();
 }
 

@@ -179,6 +179,35 @@ TEST(what_was_found_lately_is_told_by_first_runs_that_succeeded)
     contract_end();
 }
 
+TEST(the_runs_of_a_period_come_newest_first)
+{
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct run_period period = { plan.source, plan.operation, NOW_US + 5, NOW_US + 8, 10 };
+    struct task_list tasks;
+    struct run_list list;
+    struct error err = { 0 };
+
+    rows_add_tasks(store, &plan, 4);
+    REQUIRE_OK(
+        store_task_list(store, contract_arena(), &(struct task_filter){ .limit = 9 }, &tasks, &err),
+        err);
+    for (int i = 0; i < 4; i++)
+        (void)run_at(store, &tasks.items[i], NOW_US + 4 + i * 2); /* 4, 6, 8, 10 */
+    (void)run_at(store, &tasks.items[0], NOW_US + 5);
+    REQUIRE_OK(store_run_started(store, contract_arena(), &period, &list, &err), err);
+    REQUIRE(list.count == 2, "from its beginning, before its end");
+    CHECK_EQ(list.items[0].started_us, NOW_US + 6, "the newest first");
+    CHECK_EQ(list.items[1].started_us, NOW_US + 5, "then the other");
+    period.limit = 1;
+    REQUIRE_OK(store_run_started(store, contract_arena(), &period, &list, &err), err);
+    CHECK_EQ(list.count, 1, "the limit");
+    period.operation = OPERATION_REPLAY;
+    REQUIRE_OK(store_run_started(store, contract_arena(), &period, &list, &err), err);
+    CHECK_EQ(list.count, 0, "another operation");
+    contract_end();
+}
+
 TEST(a_batch_comes_back_whole)
 {
     struct store *store = contract_store();
@@ -311,6 +340,48 @@ TEST(every_word_of_runs_and_batches_is_accepted)
         REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
         CHECK(added.is_new, "accepted");
     }
+    contract_end();
+}
+
+TEST(a_batch_keeps_its_evidence_byte_by_byte)
+{
+    static const char items[] = { 1, 0, 1, 'x', 0, 0, 0, 0, 0, 0, 0, (char)0xFF };
+    struct store *store = contract_store();
+    const struct task task = one_task(store);
+    const struct run run = add_run(store, &task);
+    struct batch batch = batch_of(&run, &task, 1);
+    struct batch_evidence evidence;
+    struct batch_added added;
+    struct batch_list list;
+    struct error err = { 0 };
+    struct run read_run;
+    struct batch read;
+    bool found;
+
+    batch.evidence = (struct batch_evidence){ .request_input = STR("{\"b\":1, \"a\":\"\\u0000\"}"),
+                                              .items = { items, sizeof(items) },
+                                              .body_hash = STR(HASH_B) };
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
+    REQUIRE_OK(store_batch_evidence(store, contract_arena(), added.id, &evidence, &err), err);
+    CHECK_STR(evidence.request_input, batch.evidence.request_input, "as it was written");
+    CHECK(str_eq(evidence.items, batch.evidence.items), "every byte");
+    CHECK_STR(evidence.body_hash, STR(HASH_B), "the body");
+    batch = batch_of(&run, &task, 2);
+    batch.status = BATCH_FAILED;
+    REQUIRE_OK(store_batch_add(store, contract_arena(), &batch, &added, &err), err);
+    REQUIRE_OK(store_batch_evidence(store, contract_arena(), added.id, &evidence, &err), err);
+    CHECK_EQ(evidence.items.len + evidence.request_input.len + evidence.body_hash.len, 0, "none");
+    REQUIRE_OK(store_batch_get(store, contract_arena(), run.id, 2, &read, &found, &err), err);
+    CHECK(found && read.id == added.id, "by its number");
+    REQUIRE_OK(store_batch_get(store, contract_arena(), run.id, 3, &read, &found, &err), err);
+    CHECK(!found, "no such number");
+    REQUIRE_OK(store_batch_failed(store, contract_arena(), run.id, 5, &list, &err), err);
+    REQUIRE(list.count == 1, "the one that failed");
+    CHECK_EQ(list.items[0].number, 2, "its number");
+    REQUIRE_OK(store_run_get(store, contract_arena(), run.id, &read_run, &found, &err), err);
+    CHECK(found && read_run.task_id == task.id, "the run");
+    REQUIRE_OK(store_run_get(store, contract_arena(), run.id + 100, &read_run, &found, &err), err);
+    CHECK(!found, "no such run");
     contract_end();
 }
 

@@ -47,7 +47,8 @@ static void open_worker(struct world *w, int i)
                                                        .wake_fd = CLOCK_NO_WAKE },
                              &(struct executor_settings){ .owner = str_of(worker->owner),
                                                           .lease_us = LEASE_US,
-                                                          .batch_records = w->batch_records },
+                                                          .batch_records = w->batch_records,
+                                                          .is_draining = true },
                              &err),
                err);
 }

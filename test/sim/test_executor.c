@@ -15,6 +15,7 @@
 #include "engine/plan/cancel.h"
 #include "fault_store.h"
 #include "page_need.h"
+#include "port/store_mark.h"
 #include "port/store_rate.h"
 #include "sim_world.h"
 #include "test.h"
@@ -244,7 +245,7 @@ TEST(a_worker_that_slept_longer_than_the_lease_commits_nothing)
 
 /* ---- a response that takes longer than the lease ---- */
 
-static void drip(void *context, struct upstream *api)
+static void be_silent(void *context, struct upstream *api)
 {
     struct world *w = context;
 
@@ -252,12 +253,12 @@ static void drip(void *context, struct upstream *api)
         return;
     for (int64_t passed_us = 0; passed_us < 2 * LEASE_US; passed_us += US_PER_SECOND) {
         virtual_clock_advance(&w->clock, US_PER_SECOND);
-        api->watch->moved(api->watch);
+        api->watch->waits(api->watch);
     }
     CHECK_EQ(world_step(w, 1), EXECUTOR_NOTHING, "the other one finds nothing to take over");
 }
 
-TEST(a_slow_response_that_keeps_arriving_keeps_the_lease)
+TEST(a_response_that_is_waited_for_keeps_the_lease)
 {
     static struct world w;
     struct plan_result result;
@@ -267,7 +268,7 @@ TEST(a_slow_response_that_keeps_arriving_keeps_the_lease)
     for (int i = 0; i < 45; i++)
         upstream_change(&w.api, START_US + i * US_PER_MINUTE);
     REQUIRE_OK(world_trigger(&w, &result, &err), err);
-    w.api.before = drip;
+    w.api.before = be_silent;
     w.api.context = &w;
     REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "there was a task");
     CHECK(!w.last_was_overtaken, "which stayed with the one that waited");
@@ -335,8 +336,21 @@ static bool database_clock(struct store *store, int64_t local_us, int64_t *now_u
 }
 
 /* The database's clock shows the time of now, and keeps going when this machine's is set. */
+/* The same with the mark of the store. */
+static const struct store_mark_ops *marks_before;
+
+static bool database_mark(struct store *store, struct store_mark *mark, bool *has_server,
+                          int64_t *server_us, struct error *err)
+{
+    if (!marks_before->load(store, mark, has_server, server_us, err))
+        return false;
+    *has_server = true;
+    return database_clock(store, 0, server_us, err);
+}
+
 static void give_database_clock(struct world *w)
 {
+    static struct store_mark_ops marks;
     static struct store_rate_ops ops;
 
     clock_world = w;
@@ -345,6 +359,11 @@ static void give_database_clock(struct world *w)
         ops = *w->workers[i].session->rate;
         ops.clock = database_clock;
         w->workers[i].session->rate = &ops;
+        if (w->workers[i].session->mark != &marks)
+            marks_before = w->workers[i].session->mark;
+        marks = *marks_before;
+        marks.load = database_mark;
+        w->workers[i].session->mark = &marks;
     }
 }
 

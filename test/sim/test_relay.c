@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adapter/sql/statement.h"
 #include "contract.h"
 #include "core/lane.h"
 #include "engine/lanes/give_up.h"
@@ -24,6 +23,7 @@
 #include "port/store_subscription.h"
 #include "ram_bus.h"
 #include "random.h"
+#include "reader_bugs.h"
 #include "rows.h"
 #include "seeded_random.h"
 #include "stream_rig.h"
@@ -43,22 +43,16 @@ enum {
 #define LEASE_US (6 * US_PER_SECOND)
 
 enum bug {
-    BUG_NONE,
-    BUG_SAVE_WITHOUT_EPOCH, /* 8 of the design's list */
-    BUG_PARKED_HEAD_ONLY,   /* 10: what was passed over is not read again */
-    BUG_SEEK_KEEPS_PARKED,  /* 11 */
-    BUG_PASS_BLIND,         /* a key is passed over though it is not parked any more */
+    BUG_STALE_AHEAD = READER_BUGS, /* what was read ahead is used wherever the lanes go on */
     BUG_COUNT,
 };
 
-static const char *const BUG_NAMES[BUG_COUNT] = {
-    "none", "save without epoch", "parked head only", "seek keeps parked keys", "blind pass",
-};
+static const char *const BUG_NAMES[BUG_COUNT] = { READER_BUG_NAMES, "stale read-ahead" };
 
 static const struct offset_key KEY = { STR_INIT("patra"), STR_INIT("works") };
 
 struct world {
-    enum bug bug;
+    int bug;
     struct random random;
     struct virtual_clock clock;
     struct seeded_random chance;
@@ -91,92 +85,71 @@ struct world {
 
 /* ---- bugs, as a store would have them ---- */
 
-static const struct store_offset_ops *real_offset;
-static const struct store_parked_ops *real_parked;
+static const struct store_stream_ops *real_stream;
 
-static const char SAVE_WITHOUT_EPOCH[] =
-    "UPDATE ing_offset AS t SET stream_pos = @pos, updated_at = :now, leased_until = :until {rows}"
-    " WHERE t.consumer_group = :group AND t.subscription = :name AND t.lane = @lane"
-    " AND t.stream_pos < @pos";
+/* By store. */
+static struct ahead {
+    struct store *store;
+    struct stream_event_list events;
+} aheads[RELAYS];
 
-static bool save_without_epoch(struct store *store, const struct offset_save *save, bool *held,
-                               struct error *err)
+static struct ahead *ahead_of(struct store *store)
 {
-    struct statement *st;
-    int64_t changes;
-
-    if (!real_offset->save(store, save, held, err))
-        return false;
-    if (*held)
-        return true;
-    *held = true;
-    st = statement_of(store, SAVE_WITHOUT_EPOCH);
-    bind_instant(st, ":now", save->now_us);
-    bind_instant_opt(st, ":until", false, 0);
-    bind_text(st, ":group", save->key.group);
-    bind_text(st, ":name", save->key.subscription);
-    for (size_t i = 0; i < save->count; i++) {
-        cell_i64(st, "@pos", save->moves[i].pos);
-        cell_i64(st, "@lane", save->moves[i].lane);
+    for (int i = 0; i < RELAYS; i++) {
+        if (aheads[i].store == store)
+            return &aheads[i];
     }
-    return statement_run(st, &changes, err);
+    return NULL;
 }
 
-static bool events_of_head(struct store *store, struct arena *arena,
-                           const struct parked_events *events, struct stream_event_list *list,
-                           struct error *err)
+static bool read_ahead(struct store *store, const struct stream_read *read, struct error *err)
 {
-    struct parked_events head = *events;
+    struct ahead *ahead = ahead_of(store);
 
-    head.to_version = head.from_version;
-    return real_parked->events(store, arena, &head, list, err);
+    return ahead == NULL || real_stream->read(store, contract_arena(), read, &ahead->events, err);
 }
 
-static bool seek_keeping_parked(struct store *store, const struct offset_seek *seek, bool *found,
-                                struct error *err)
+/* As if these were the events after the places that are asked for. */
+static bool read_stale(struct store *store, struct arena *arena, const struct stream_read *read,
+                       struct stream_event_list *list, struct error *err)
 {
-    struct parked_list list;
+    struct ahead *ahead = ahead_of(store);
+    struct stream_event_list old = { 0 };
 
-    if (!real_parked->list(store, contract_arena(), &(struct parked_query){ KEY, STR(""), 1000 },
-                           &list, err) ||
-        !real_offset->seek(store, seek, found, err))
-        return false;
-    for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].lane == seek->lane && !real_parked->put(store, &KEY, &list.items[i], err))
-            return false;
+    *list = old;
+    if (ahead != NULL) {
+        old = ahead->events;
+        ahead->events = (struct stream_event_list){ 0 };
     }
-    return true;
+    for (size_t i = 0; i < read->count; i++) {
+        int64_t pos = read->places[i].pos;
+
+        for (size_t k = 0; k < old.count; k++) {
+            struct stream_event *event;
+
+            if (old.items[k].lane != read->places[i].lane)
+                continue;
+            event = LIST_ADD(arena, list);
+            REQUIRE(event != NULL, "memory");
+            *event = old.items[k];
+            event->pos = ++pos;
+        }
+    }
+    return list->count > 0 || real_stream->read(store, arena, read, list, err);
 }
 
-static bool pass_blindly(struct store *store, const struct offset_key *key,
-                         const struct parked_pass *passes, size_t count, bool *all,
-                         struct error *err)
-{
-    const bool ok = real_parked->pass(store, key, passes, count, all, err);
-
-    *all = true;
-    return ok;
-}
-
-static struct store_offset_ops bad_offset;
-static struct store_parked_ops bad_parked;
+static struct store_stream_ops bad_stream;
 
 static void plant(struct world *w, struct store *store)
 {
-    real_offset = w->store->offset != &bad_offset ? w->store->offset : real_offset;
-    real_parked = w->store->parked != &bad_parked ? w->store->parked : real_parked;
-    bad_offset = *real_offset;
-    bad_parked = *real_parked;
-    if (w->bug == BUG_SAVE_WITHOUT_EPOCH)
-        bad_offset.save = save_without_epoch;
-    if (w->bug == BUG_PARKED_HEAD_ONLY)
-        bad_parked.events = events_of_head;
-    if (w->bug == BUG_SEEK_KEEPS_PARKED)
-        bad_offset.seek = seek_keeping_parked;
-    if (w->bug == BUG_PASS_BLIND)
-        bad_parked.pass = pass_blindly;
-    store->offset = &bad_offset;
-    store->parked = &bad_parked;
+    (void)reader_bugs_plant(store, w->bug);
+    if (w->bug != BUG_STALE_AHEAD)
+        return;
+    real_stream = store->stream != &bad_stream ? store->stream : real_stream;
+    bad_stream = *real_stream;
+    bad_stream.read_ahead = read_ahead;
+    bad_stream.read = read_stale;
+    store->stream = &bad_stream;
 }
 
 /* ---- the parts ---- */
@@ -209,6 +182,7 @@ static void start_relay(struct world *w, int i)
     REQUIRE_OK(store_another(w->store, &w->relays[i].store, &err), err);
     fault_store_new_process(w->relays[i].store);
     plant(w, w->relays[i].store);
+    aheads[i] = (struct ahead){ .store = w->relays[i].store };
     (void)snprintf(w->relays[i].owner, sizeof(w->relays[i].owner), "r%d", ++w->owners);
     settings.lanes.owner = str_of(w->relays[i].owner);
     settings.lanes.retry.delay_max_us = 5 * US_PER_SECOND;
@@ -616,7 +590,7 @@ static const char *judge(const struct world *w)
 
 /* ---- histories ---- */
 
-static void begin(struct world *w, enum bug bug, uint64_t seed)
+static void begin(struct world *w, int bug, uint64_t seed)
 {
     struct subscription_applied applied;
     const struct subscription_apply apply = { .name = KEY.subscription,
@@ -653,7 +627,7 @@ static void begin(struct world *w, enum bug bug, uint64_t seed)
 }
 
 /* What is wrong; NULL: nothing. */
-static const char *history(enum bug bug, uint64_t seed, struct world *w)
+static const char *history(int bug, uint64_t seed, struct world *w)
 {
     const char *wrong;
 
@@ -712,7 +686,7 @@ TEST(every_planted_bug_is_found)
         int found = 0;
 
         for (uint64_t seed = 1; seed <= BUG_HISTORIES && found < BUG_FINDS; seed++) {
-            const char *wrong = history((enum bug)bug, seed, w);
+            const char *wrong = history(bug, seed, w);
 
             if (first == NULL)
                 first = wrong;

@@ -289,6 +289,10 @@ static void serve(void *context, struct arena *arena, const struct http_request 
     for (int64_t i = 0; i < fake->padding * size; i++)
         buf_add_char(&out, ' ');
     reply->body = buf_str(&out);
+    if (fake->served == 1 && fake->kept < reply->body.len && fake->kept > 0)
+        reply->body.len = fake->kept;
+    else if (fake->served == 1)
+        fake->kept = 0;
 }
 
 void fake_source_begin(struct fake_source *fake, struct rig *rig, const char *file,

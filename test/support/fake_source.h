@@ -18,6 +18,7 @@ struct fake_source {
     int scrolls;     /* begun */
     int page_cap;    /* larger pages are too large; 0: none */
     int64_t took_us; /* each response */
+    size_t kept;     /* bytes of the first response; 0: all */
     int64_t padding; /* blanks in each of them, per item requested */
     int page_max;    /* the most items of a page, even if more are requested; 0: any number */
     int poison;      /* the record that cannot be fetched; -1: none */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adapter/sql/session.h"
+#include "port/store_mark.h"
 #include "port/store_rate.h"
 
 struct fault_process {
@@ -28,6 +29,8 @@ struct fault_session {
     struct sql_driver driver; /* first: session->driver points here */
     const struct sql_driver *real;
     struct store_rate_ops rate; /* the store's, with the caller's clock */
+    struct store_mark_ops marks;
+    const struct store_mark_ops *real_marks;
     struct fault_state *state;
     struct fault_process *process;
     bool is_inside;  /* the real driver, which may run statements of its own: not faulted */
@@ -342,6 +345,16 @@ static bool local_clock(struct store *store, int64_t local_us, int64_t *now_us, 
     return true;
 }
 
+static bool local_mark(struct store *store, struct store_mark *mark, bool *has_server,
+                       int64_t *server_us, struct error *err)
+{
+    const bool ok =
+        fault_of(sql_session_of(store))->real_marks->load(store, mark, has_server, server_us, err);
+
+    *has_server = false;
+    return ok;
+}
+
 static void wrap(struct sql_session *session, struct fault_state *state,
                  struct fault_process *process)
 {
@@ -370,6 +383,10 @@ static void wrap(struct sql_session *session, struct fault_state *state,
     of->rate = *session->store.rate;
     of->rate.clock = local_clock;
     session->store.rate = &of->rate;
+    of->real_marks = session->store.mark;
+    of->marks = *of->real_marks;
+    of->marks.load = local_mark;
+    session->store.mark = &of->marks;
 }
 
 /* ---- for tests ---- */

@@ -26,6 +26,7 @@ struct hook_server {
     pthread_mutex_t mutex;
     hook_answer answer;
     void *context;
+    const char *body; /* of answers; NULL: none */
     int listening, port, stop;
     struct connection connections[CONNECTIONS_MAX];
     size_t connection_count;
@@ -61,6 +62,7 @@ static void respond(struct hook_server *server, int fd, const struct hook_reques
 {
     const bool is_post = str_starts(request->head, STR("POST "));
     const char *headers = "";
+    const char *body = server->body != NULL ? server->body : "";
     char text[512];
     int status = 200, len;
 
@@ -72,9 +74,14 @@ static void respond(struct hook_server *server, int fd, const struct hook_reques
         server->requests[server->count++] =
             (struct hook_request){ kept(request->head), kept(request->body) };
     (void)pthread_mutex_unlock(&server->mutex);
-    len = snprintf(text, sizeof(text), "HTTP/1.1 %d X\r\nContent-Length: 0\r\n%s\r\n", status,
-                   headers);
+    len = snprintf(text, sizeof(text), "HTTP/1.1 %d X\r\nContent-Length: %zu\r\n%s\r\n%s", status,
+                   strlen(body), headers, body);
     (void)!send(fd, text, (size_t)len, MSG_NOSIGNAL);
+}
+
+void hook_server_say(struct hook_server *server, const char *body)
+{
+    server->body = body;
 }
 
 /* Answers every whole request of the buffer. */

@@ -24,6 +24,9 @@ struct hook_server *hook_server_start(hook_answer answer, void *context); /* NUL
 void hook_server_end(struct hook_server *server);                         /* accepts NULL */
 int hook_server_port(const struct hook_server *server);
 
+/* The body of every answer from now on; must live as long. Before the first request. */
+void hook_server_say(struct hook_server *server, const char *body);
+
 /* Closes everything, and listens again at the same port. What was received stays. */
 void hook_server_stop(struct hook_server *server);
 void hook_server_resume(struct hook_server *server);

@@ -15,7 +15,7 @@
 #include "port/store_record.h"
 #include "rows.h"
 
-enum { BATCH_MAX = 24, HOT_KEYS = 50, STORE_IS_AWAY = 3 };
+enum { BATCH_MAX = 24, HOT_KEYS = 50, STORE_IS_AWAY = 3, PAUSE_MS_MAX = 6 };
 
 void kill_site_sleep(int64_t ms)
 {
@@ -112,7 +112,7 @@ struct store *kill_site_store(const char *dsn)
     return store;
 }
 
-void kill_site_write(const char *dsn, int keys, uint64_t seed)
+void kill_site_write_slowly(const char *dsn, int keys, int pause_ms_max, uint64_t seed)
 {
     struct store *store = kill_site_store(dsn);
     struct random random = { seed };
@@ -129,18 +129,46 @@ void kill_site_write(const char *dsn, int keys, uint64_t seed)
             if (store_error_is_lost(&err))
                 (void)!store_reconnect(store, &err);
         }
-        kill_site_sleep(random_between(&random, 0, 6));
+        kill_site_sleep(random_between(&random, 0, pause_ms_max));
     }
+}
+
+void kill_site_write(const char *dsn, int keys, uint64_t seed)
+{
+    kill_site_write_slowly(dsn, keys, PAUSE_MS_MAX, seed);
+}
+
+/* ---- patra ---- */
+
+static void program_path(char path[4096])
+{
+    const char *build = getenv("PATRA_BUILD");
+
+    (void)snprintf(path, 4096, "%s/patra", build != NULL ? build : "build");
+}
+
+/* SIGTERM waits until the program takes it: one that is told to end before it has begun ends as it
+ * would later. */
+void kill_site_become(const char *const *arguments)
+{
+    char program[4096];
+    sigset_t signals;
+
+    program_path(program);
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &signals, NULL);
+    (void)execv(program, (char *const *)(uintptr_t)arguments);
+    _exit(127);
 }
 
 /* ---- a publisher ---- */
 
 static void run_publish(const char *dsn, const char *only)
 {
-    const char *build = getenv("PATRA_BUILD");
     char program[4096];
 
-    (void)snprintf(program, sizeof(program), "%s/patra", build != NULL ? build : "build");
+    program_path(program);
     (void)execl(program, program, "publish", "--lease", "400ms", "--store", dsn,
                 only != NULL ? "--only" : (char *)NULL, only, (char *)NULL);
     _exit(127);
@@ -227,6 +255,7 @@ void kill_site_disturb(struct kill_site *site)
         return;
     }
     CHECK_EQ(end_by(site->pids[i], SIGKILL), 128 + SIGKILL, "it was alive until then");
+    site->kills[i]++;
     site->pids[i] = start(site, i);
 }
 
@@ -239,6 +268,16 @@ void kill_site_end(struct kill_site *site)
 {
     for (int i = 0; i < site->processes; i++)
         (void)end_by(site->pids[i], SIGKILL);
+}
+
+void kill_site_finish(struct kill_site *site)
+{
+    for (int i = site->writers; i < site->processes; i++)
+        (void)kill(-site->pids[i], SIGCONT);
+    for (int i = 0; i < site->writers; i++)
+        (void)end_by(site->pids[i], SIGKILL);
+    for (int i = site->writers; i < site->processes; i++)
+        CHECK_EQ(end_by(site->pids[i], SIGTERM), 0, "told to end, it exits with 0");
 }
 
 int kill_site_wanted(int otherwise)

@@ -24,6 +24,7 @@ struct kill_site {
     pid_t pids[KILL_SITE_MAX];
     bool is_asleep[KILL_SITE_MAX];
     uint64_t starts;
+    int kills[KILL_SITE_MAX]; /* of each */
     int sleeps;
 };
 
@@ -31,6 +32,10 @@ void kill_site_begin(struct kill_site *site);
 void kill_site_disturb(struct kill_site *site); /* one of them, by chance */
 int kill_site_kills(const struct kill_site *site);
 void kill_site_end(struct kill_site *site); /* all of them */
+
+/* Writers are killed. The others wake, are told to end (SIGTERM), and must exit with 0, however
+ * short a time ago they were started. */
+void kill_site_finish(struct kill_site *site);
 
 /* PATRA_KILLS, or else this. */
 int kill_site_wanted(int otherwise);
@@ -41,9 +46,15 @@ struct store *kill_site_store(const char *dsn);
 /* Transactions over so many keys, a few of them changed again and again; some transactions roll
  * back, some stay open for a while. Never returns. */
 void kill_site_write(const char *dsn, int keys, uint64_t seed);
+/* The same with longer pauses between transactions. */
+void kill_site_write_slowly(const char *dsn, int keys, int pause_ms_max, uint64_t seed);
 
 /* patra publish with a lease of 400 ms, of `only` this bus; NULL: of all. Never returns. */
 void kill_site_publish(const char *dsn, const char *only);
+
+/* Becomes patra with these arguments. Never returns. */
+void kill_site_become(const char *const *arguments);
+#define KILL_SITE_BECOME(...) kill_site_become((const char *const[]){ "patra", __VA_ARGS__, NULL })
 
 void kill_site_sleep(int64_t ms);
 

@@ -16,7 +16,7 @@
 
 #include "test.h"
 
-enum { START_TRIES = 1000 };
+enum { START_TRIES = 1000, WHOLE_TRIES = 200 };
 
 static const char *program(void)
 {
@@ -59,9 +59,10 @@ static void write_config(const struct nats_servers *servers, int node)
     file = fopen(path, "w");
     REQUIRE(file != NULL, path);
     (void)fprintf(file,
-                  "server_name: n%d\nhost: 127.0.0.1\nport: %d\nmax_payload: 65536\n"
+                  "server_name: n%d\nhost: 127.0.0.1\nport: %d\nhttp: \"127.0.0.1:%d\"\n"
+                  "max_payload: 65536\n"
                   "jetstream { store_dir: \"%s/js\" }\n%s\n%s\n",
-                  node, own->port, own->folder, servers->more,
+                  node, own->port, own->http_port, own->folder, servers->more,
                   strstr(servers->more, "authorization") == NULL &&
                           strstr(servers->more, "operator") == NULL
                       ? "authorization { user: " NATS_USER ", password: \"" NATS_PASSWORD "\" }"
@@ -77,16 +78,41 @@ static void write_config(const struct nats_servers *servers, int node)
     (void)fclose(file);
 }
 
-static bool answers(int port)
+/* -1: nobody listens. */
+static int connect_to(int port)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                    .sin_port = htons((uint16_t)port) };
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool ok = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
 
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return fd;
     (void)close(fd);
-    return ok;
+    return -1;
+}
+
+static bool answers(int port)
+{
+    const int fd = connect_to(port);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
+static bool is_whole(int http_port)
+{
+    static const char request[] = "GET /healthz HTTP/1.0\r\n\r\n";
+    static const char ok[] = "HTTP/1.0 200";
+    char answer[sizeof(ok)] = "";
+    const int fd = connect_to(http_port);
+    const bool sent = fd >= 0 && write(fd, request, strlen(request)) == (ssize_t)strlen(request) &&
+                      recv(fd, answer, strlen(ok), MSG_WAITALL) == (ssize_t)strlen(ok);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return sent && strcmp(answer, ok) == 0;
 }
 
 void nats_node_start(struct nats_servers *servers, int node)
@@ -115,6 +141,15 @@ void nats_node_start(struct nats_servers *servers, int node)
     REQUIRE(answers(own->port), "nats-server listens");
 }
 
+bool nats_node_await(const struct nats_servers *servers, int node)
+{
+    const int port = servers->nodes[node].http_port;
+
+    for (int i = 0; i < WHOLE_TRIES && !is_whole(port); i++)
+        (void)usleep(50000); /* nothing tells when it is */
+    return is_whole(port);
+}
+
 void nats_servers_start(struct nats_servers *servers, int count, const char *more)
 {
     static int made;
@@ -126,6 +161,7 @@ void nats_servers_start(struct nats_servers *servers, int count, const char *mor
 
         node->port = free_port();
         node->cluster_port = free_port();
+        node->http_port = free_port();
         (void)snprintf(node->folder, sizeof(node->folder), "%s/nats%d", test_folder(), made++);
         REQUIRE(mkdir(node->folder, 0755) == 0, node->folder);
     }
@@ -149,7 +185,12 @@ void nats_node_kill(struct nats_servers *servers, int node)
 
 void nats_node_freeze(struct nats_servers *servers, int node, bool frozen)
 {
-    (void)kill(servers->nodes[node].pid, frozen ? SIGSTOP : SIGCONT);
+    const pid_t pid = servers->nodes[node].pid;
+    int status = 0;
+
+    (void)kill(pid, frozen ? SIGSTOP : SIGCONT);
+    if (frozen) /* every thread of it, not only soon */
+        REQUIRE(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status), "it stops");
 }
 
 void nats_servers_stop(struct nats_servers *servers)

@@ -15,6 +15,7 @@ struct nats_node {
     pid_t pid; /* 0: it does not run */
     int port;
     int cluster_port;
+    int http_port; /* tells how it is */
     char folder[256];
 };
 
@@ -35,6 +36,9 @@ void nats_servers_stop(struct nats_servers *servers); /* for good */
 /* As by a crash, and again on the same data. */
 void nats_node_kill(struct nats_servers *servers, int node);
 void nats_node_start(struct nats_servers *servers, int node);
+
+/* Until it has everything that the others of its cluster have: only then may another one go. */
+bool nats_node_await(const struct nats_servers *servers, int node);
 
 /* SIGSTOP and SIGCONT. */
 void nats_node_freeze(struct nats_servers *servers, int node, bool frozen);

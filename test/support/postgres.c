@@ -45,13 +45,13 @@ static void become_unprivileged(void)
         _exit(127);
 }
 
-static void chown_folder(void)
+static void give_to_postgres(const char *path)
 {
     const struct passwd *user = getpwnam("postgres");
 
     if (user == NULL)
         user = getpwnam("nobody");
-    if (getuid() == 0 && (user == NULL || chown(server.folder, user->pw_uid, user->pw_gid) != 0))
+    if (getuid() == 0 && (user == NULL || chown(path, user->pw_uid, user->pw_gid) != 0))
         abort();
 }
 
@@ -115,7 +115,7 @@ static pid_t start_server(void)
                            (char *)"-k",
                            server.folder,
                            (char *)"-clisten_addresses=",
-                           (char *)"-cmax_connections=80",
+                           (char *)"-cmax_connections=200",
                            server.is_in_earnest ? NULL : (char *)"-F",
                            (char *)"-cfull_page_writes=off",
                            (char *)"-cshared_buffers=32MB",
@@ -218,6 +218,75 @@ bool postgres_start(struct error *err)
     return command('+', err) && wait_until_ready(err);
 }
 
+/* ---- a standby ---- */
+
+bool postgres_demote(struct error *err)
+{
+    char path[PATH_BYTES];
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/data/standby.signal", server.folder);
+    if (!postgres_stop(err))
+        return false;
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return fail(err, "no file that says standby");
+    (void)close(fd);
+    give_to_postgres(path);
+    return postgres_start(err);
+}
+
+bool postgres_promote(struct error *err)
+{
+    char dsn[PATH_BYTES];
+    PGconn *connection;
+    PGresult *result;
+    bool ok;
+
+    (void)snprintf(dsn, sizeof(dsn), "postgresql:///postgres?host=%s&user=patra", server.folder);
+    connection = PQconnectdb(dsn);
+    result = PQexec(connection, "SELECT 1 WHERE pg_promote(true, 60)");
+    ok = PQntuples(result) == 1 || fail(err, PQerrorMessage(connection));
+    PQclear(result);
+    /* A standby cannot be made of a server that crashed before its first checkpoint after that:
+     * its new timeline would begin before the point from which it recovers. */
+    PQclear(PQexec(connection, "CHECKPOINT"));
+    PQfinish(connection);
+    return ok;
+}
+
+/* ---- one that hangs ---- */
+
+static void signal_all(int signal_number)
+{
+    char path[PATH_BYTES];
+    FILE *file;
+    int pid = 0, child;
+
+    (void)snprintf(path, sizeof(path), "%s/data/postmaster.pid", server.folder);
+    file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%d", &pid) != 1)
+        abort();
+    (void)fclose(file);
+    (void)kill(pid, signal_number); /* first: it makes no more of them */
+    (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+    file = fopen(path, "r");
+    while (file != NULL && fscanf(file, "%d", &child) == 1)
+        (void)kill(child, signal_number);
+    if (file != NULL)
+        (void)fclose(file);
+}
+
+void postgres_freeze(void)
+{
+    signal_all(SIGSTOP);
+}
+
+void postgres_thaw(void)
+{
+    signal_all(SIGCONT);
+}
+
 static bool start_watchdog(struct error *err)
 {
     int commands[2], answers[2];
@@ -227,7 +296,7 @@ static bool start_watchdog(struct error *err)
     if (mkdtemp(server.folder) == NULL || pipe2(commands, O_CLOEXEC) != 0 ||
         pipe2(answers, O_CLOEXEC) != 0)
         return fail(err, "no folder or pipe for PostgreSQL");
-    chown_folder();
+    give_to_postgres(server.folder);
     (void)fflush(stdout);
     pid = fork();
     if (pid < 0)

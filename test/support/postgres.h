@@ -22,4 +22,12 @@ void postgres_in_earnest(void);
 bool postgres_stop(struct error *err);
 bool postgres_start(struct error *err);
 
+/* The server as a hot standby, which only reads; and the primary again. */
+bool postgres_demote(struct error *err);
+bool postgres_promote(struct error *err);
+
+/* All its processes stand still: connections stay open, new ones are taken, nobody answers. */
+void postgres_freeze(void);
+void postgres_thaw(void);
+
 #endif

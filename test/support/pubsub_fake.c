@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "pubsub_rules.h"
+#include "random.h"
 
 enum { TICK_US = 10000, PAGE_MESSAGES = 100 };
 
@@ -57,6 +58,9 @@ struct pubsub_fake {
     int fail_status, fail_count;
     bool fail_is_kept;
     size_t publishes;
+    int echo_chance;
+    struct random echo_random;
+    int64_t echoes;
     struct rules rules;
     struct connection *connections;
     bool is_stopping;
@@ -188,6 +192,26 @@ static void reply(struct connection *connection, enum rules_status status,
         finish(connection, status, status_text(status));
 }
 
+static void echo(struct pubsub_fake *fake, const Wire__PublishRequest *published)
+{
+    for (size_t i = 0; i < published->n_messages; i++) {
+        Wire__PublishRequest again = WIRE__PUBLISH_REQUEST__INIT;
+        Wire__PubsubMessage *message;
+        const char *id;
+
+        if (!random_chance(&fake->echo_random, fake->echo_chance))
+            continue;
+        message =
+            fake->rules
+                .messages[random_between(&fake->echo_random, 0, (int64_t)fake->rules.message_count)]
+                ->message;
+        again.topic = published->topic;
+        again.n_messages = 1;
+        again.messages = &message;
+        fake->echoes += rules_publish(&fake->rules, &again, now_us(fake), &id) == RULES_OK;
+    }
+}
+
 static void publish(struct pubsub_fake *fake, struct connection *connection, size_t size,
                     const uint8_t *bytes)
 {
@@ -202,6 +226,8 @@ static void publish(struct pubsub_fake *fake, struct connection *connection, siz
     fake->fail_count -= is_failing;
     if (!is_failing || fake->fail_is_kept)
         status = rules_publish(&fake->rules, request, now_us(fake), ids);
+    if (status == RULES_OK && fake->echo_chance > 0)
+        echo(fake, request);
     if (is_failing) {
         finish(connection, fake->fail_status, "the test wants it");
     } else {
@@ -663,6 +689,24 @@ void pubsub_fake_cut(struct pubsub_fake *fake, int status)
             finish(c, status, "the server closes its streams");
     }
     (void)pthread_mutex_unlock(&fake->lock);
+}
+
+void pubsub_fake_echo(struct pubsub_fake *fake, int chance, uint64_t seed)
+{
+    (void)pthread_mutex_lock(&fake->lock);
+    fake->echo_chance = chance;
+    fake->echo_random = (struct random){ seed };
+    (void)pthread_mutex_unlock(&fake->lock);
+}
+
+int64_t pubsub_fake_echoes(struct pubsub_fake *fake)
+{
+    int64_t echoes;
+
+    (void)pthread_mutex_lock(&fake->lock);
+    echoes = fake->echoes;
+    (void)pthread_mutex_unlock(&fake->lock);
+    return echoes;
 }
 
 size_t pubsub_fake_publishes(struct pubsub_fake *fake)

@@ -43,6 +43,11 @@ void pubsub_fake_fail(struct pubsub_fake *fake, int status, int count, bool is_k
 /* Ends all streams with this status, as Google's servers do now and then. */
 void pubsub_fake_cut(struct pubsub_fake *fake, int status);
 
+/* With this chance, in a hundred, each message that is published brings an old one with it,
+ * whichever: it is kept once more, as a message of its own. */
+void pubsub_fake_echo(struct pubsub_fake *fake, int chance, uint64_t seed);
+int64_t pubsub_fake_echoes(struct pubsub_fake *fake); /* so far */
+
 size_t pubsub_fake_publishes(struct pubsub_fake *fake); /* requests that were received */
 
 #endif

@@ -208,7 +208,11 @@ static bool scripted_wait(struct http_ticket *ticket, struct http_response *repl
 
     assert(scripted->under_way > 0);
     scripted->under_way--;
-    return follow(scripted, made->arena, &made->request, reply, err);
+    if (!follow(scripted, made->arena, &made->request, reply, err))
+        return false;
+    if (made->request.taker != NULL)
+        made->request.taker->take(made->request.taker, reply);
+    return true;
 }
 
 static void scripted_cancel(struct http_ticket *ticket)
@@ -297,9 +301,15 @@ static void scripted_close(struct http *http)
 
 void scripted_http_init(struct scripted_http *http, struct clock *clock)
 {
-    static const struct http_ops ops = { scripted_send,   scripted_start,     scripted_wait,
-                                         scripted_cancel, scripted_open,      scripted_read,
-                                         scripted_end,    scripted_interrupt, scripted_close };
+    static const struct http_ops ops = { .send = scripted_send,
+                                         .start = scripted_start,
+                                         .wait = scripted_wait,
+                                         .cancel = scripted_cancel,
+                                         .open = scripted_open,
+                                         .read = scripted_read,
+                                         .end = scripted_end,
+                                         .interrupt = scripted_interrupt,
+                                         .close = scripted_close };
 
     *http = (struct scripted_http){ .http.ops = &ops, .clock = clock };
     arena_init(&http->arena, SCRIPT_BYTES_MAX);

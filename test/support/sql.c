@@ -10,6 +10,9 @@
 #include "base/buf.h"
 #include "test.h"
 
+/* For others who write, on a machine that has much else to do. */
+enum { BUSY_MS = 120000, HOLD_BUSY_MS = 1000 };
+
 static int64_t sqlite_number(const char *path, const char *sql)
 {
     sqlite3 *db = NULL;
@@ -30,9 +33,18 @@ static int64_t sqlite_number(const char *path, const char *sql)
     return value;
 }
 
-static int64_t postgres_number(const char *dsn, const char *sql)
+static PGconn *postgres_of(const char *dsn)
 {
     PGconn *db = PQconnectdb(dsn);
+
+    if (PQstatus(db) != CONNECTION_OK)
+        test_fail(__FILE__, __LINE__, "no connection: %s", PQerrorMessage(db));
+    return db;
+}
+
+static int64_t postgres_number(const char *dsn, const char *sql)
+{
+    PGconn *db = postgres_of(dsn);
     PGresult *result = PQexec(db, sql);
     const bool ok = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) > 0;
     const int64_t value = ok ? strtoll(PQgetvalue(result, 0, 0), NULL, 10) : 0;
@@ -84,7 +96,7 @@ static bool sqlite_rows(struct buf *out, const char *path, const char *sql)
 
 static bool postgres_rows(struct buf *out, const char *dsn, const char *sql)
 {
-    PGconn *db = PQconnectdb(dsn);
+    PGconn *db = postgres_of(dsn);
     PGresult *result = PQexec(db, sql);
     const bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
 
@@ -115,7 +127,7 @@ static sqlite3 *sqlite_of(const char *path)
     sqlite3 *db = NULL;
 
     REQUIRE(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-                sqlite3_busy_timeout(db, 10000) == SQLITE_OK,
+                sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK,
             "the database is there");
     return db;
 }
@@ -125,16 +137,20 @@ void sql_run(const char *dsn, const char *sql)
     bool ok;
 
     if (is_postgres(dsn)) {
-        PGconn *db = PQconnectdb(dsn);
+        PGconn *db = postgres_of(dsn);
         PGresult *result = PQexec(db, sql);
 
         ok = PQresultStatus(result) == PGRES_COMMAND_OK;
+        if (!ok)
+            test_fail(__FILE__, __LINE__, "%s: %s", sql, PQerrorMessage(db));
         PQclear(result);
         PQfinish(db);
     } else {
         sqlite3 *db = sqlite_of(dsn);
 
         ok = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+        if (!ok)
+            test_fail(__FILE__, __LINE__, "%s: %s", sql, sqlite3_errmsg(db));
         (void)sqlite3_close(db);
     }
     REQUIRE(ok, sql);
@@ -145,6 +161,7 @@ void sql_hold(const char *path, int64_t ms)
     const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
     sqlite3 *db = sqlite_of(path);
 
+    (void)sqlite3_busy_timeout(db, HOLD_BUSY_MS);
     if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK)
         (void)nanosleep(&time, NULL);
     (void)sqlite3_close(db);

@@ -17,7 +17,8 @@ struct str sql_rows(struct arena *arena, const char *dsn, const char *sql);
 /* A statement that gives nothing back; ends the test when it fails. */
 void sql_run(const char *dsn, const char *sql);
 
-/* Keeps all others from writing for so long; a SQLite file's only. */
+/* Keeps all others from writing for so long; a SQLite file's only. Where somebody else does that
+ * already, it leaves it at that. */
 void sql_hold(const char *path, int64_t ms);
 
 #endif

@@ -308,7 +308,7 @@ TEST(commands_say_what_they_do)
     file = nats_file("cmd", servers.nodes[0].port, "batch: { events: 7 }\n");
     run = RUN("patra", "bus", "diff", file, "--store", store);
     done(run, 1);
-    CHECK_STR(run.out, STR("~ batch.events: 500 -> 7\n"), "one");
+    CHECK_STR(run.out, STR("~ batch.events: 4000 -> 7\n"), "one");
     run = RUN("patra", "bus", "apply", file, "--store", store);
     CHECK_STR(run.out, STR("cmd: changed; it goes on where it was\n"), "changed");
     run = RUN("patra", "bus", "show", "cmd", "--store", store);

@@ -188,8 +188,10 @@ TEST(views_go_with_their_endpoints)
     CHECK_EQ(sql_number(store, "SELECT count(title) FROM patra_moving_works"), 0, "made");
     apply_endpoint(store, "papers");
     CHECK_EQ(sql_number(store, "SELECT count(title) FROM patra_moving_papers"), 0, "the new one");
-    CHECK_EQ(sql_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), 1,
-             "and no other");
+    CHECK_EQ(sql_number(
+                 store,
+                 "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name <> 'ing_record'"),
+             1, "and no other");
 }
 
 TEST(records_of_two_phases_have_one_view)
@@ -199,8 +201,10 @@ TEST(records_of_two_phases_have_one_view)
 
     sim_source_apply_file(store, &sim, "test/data/sim-sources/generic-details.yaml",
                           "rate.burst=100");
-    CHECK_EQ(sql_number(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'"), 1,
-             "one for the records of both phases");
+    CHECK_EQ(sql_number(
+                 store,
+                 "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name <> 'ing_record'"),
+             1, "one for the records of both phases");
     CHECK_EQ(sql_number(store, "SELECT count(title) FROM patra_generic_details_list"), 0,
              "with the fields of the second");
     sim_stop(&sim);

@@ -305,18 +305,25 @@ TEST(a_replay_moves_no_cursor_on_postgres)
 
 static void add_record(const char *store, const char *id, int days_ago)
 {
-    char sql[1024];
+    char sql[4096];
 
-    (void)snprintf(sql, sizeof(sql),
-                   "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, version,"
-                   " deleted, content_hash, expr_hash, checked_at, observed_at, created_at)"
-                   " VALUES ('daily', 'works', '%s', 1, %s, 'x', 'y', %s, %s, %s)",
-                   id, is_postgres(store) ? "false" : "0",
-                   is_postgres(store)
-                       ? format("now() - interval '%d days'", days_ago).bytes
-                       : format("(unixepoch() - %d * 86400) * 1000000", days_ago).bytes,
-                   is_postgres(store) ? "now()" : "unixepoch() * 1000000",
-                   is_postgres(store) ? "now()" : "unixepoch() * 1000000");
+    (void)ask(store, "INSERT INTO ing_record_endpoint (provenance_code, endpoint_name)"
+                     " VALUES ('daily', 'works') ON CONFLICT DO NOTHING");
+    (void)snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO ing_record_state (endpoint_id, expr_id, provider_id, version,"
+        " deleted, content_hash, checked_week, checked_at, observed_at, created_at)"
+        " VALUES ((SELECT id FROM ing_record_endpoint WHERE provenance_code = 'daily'"
+        " AND endpoint_name = 'works'), 1, '%s', 1, %s, %s, %s, %s, %s, %s)",
+        id, is_postgres(store) ? "false" : "0", is_postgres(store) ? "''" : "x''",
+        is_postgres(store)
+            ? format("floor(extract(epoch FROM now() - interval '%d days') / 604800)", days_ago)
+                  .bytes
+            : format("(unixepoch() - %d * 86400) / 604800", days_ago).bytes,
+        is_postgres(store) ? format("now() - interval '%d days'", days_ago).bytes
+                           : format("(unixepoch() - %d * 86400) * 1000000", days_ago).bytes,
+        is_postgres(store) ? "now()" : "unixepoch() * 1000000",
+        is_postgres(store) ? "now()" : "unixepoch() * 1000000");
     (void)ask(store, sql);
     (void)ask(store, is_postgres(store) ? "INSERT INTO ing_record_content (record_id, payload)"
                                           " SELECT max(id), '\\x7b7d' FROM ing_record"

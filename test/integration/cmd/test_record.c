@@ -59,6 +59,24 @@ static void harvest(const char *store)
 
 /* ---- list, show, count ---- */
 
+/* A name that is misspelled is no empty list, and no empty file; an endpoint without records is. */
+static void misspelled_endpoint(const char *store)
+{
+    struct run run;
+
+    run =
+        RUN("patra", "record", "list", SIM_SOURCE_NAME, "--endpoint", "nothing", "--store", store);
+    CHECK_EQ(run.code, 4, "list");
+    CHECK(cli_has(run.talk, "has no endpoint 'nothing'; patra source show"), run.talk.data);
+    run = RUN("patra", "record", "export", SIM_SOURCE_NAME, "--endpoint", "nothing", "--store",
+              store);
+    CHECK_EQ(run.code, 4, "export");
+    CHECK(cli_has(run.talk, "has no endpoint 'nothing'; patra source show"), run.talk.data);
+    run = RUN("patra", "record", "list", SIM_SOURCE_NAME, "--deleted", "--since", "2030-01-01",
+              "--endpoint", "records", "--store", store);
+    CHECK_EQ(run.code, 0, "an endpoint whose records are all left out");
+}
+
 static void look_at(const char *store)
 {
     char first[PATH_BYTES], next[PATH_BYTES];
@@ -91,9 +109,11 @@ static void look_at(const char *store)
     CHECK(cli_number(run.out, "lineage.batch") > 0, "its lineage");
     list = RUN("patra", "record", "show", SIM_SOURCE_NAME, first, "--raw", "--store", store);
     CHECK_STR(list.out, cli_value(run.out, "payload"), "the bytes as received, and no other");
-    CHECK_EQ(RUN("patra", "record", "show", SIM_SOURCE_NAME, "none", "--store", store).code, 4,
-             "none");
+    run = RUN("patra", "record", "show", SIM_SOURCE_NAME, "none", "--store", store);
+    CHECK_EQ(run.code, 4, "none");
+    CHECK(cli_has(run.talk, "patra why " SIM_SOURCE_NAME " none"), "what to do");
     CHECK_EQ(RUN("patra", "record", "list", "nobody", "--store", store).code, 4, "no source");
+    misspelled_endpoint(store);
 }
 
 TEST(records_can_be_looked_at_sqlite)
@@ -185,7 +205,7 @@ static void export_formats(const char *store, const char *folder)
     struct run run;
 
     harvest(store);
-    sql_run(store, "UPDATE ing_record SET deleted = NOT deleted, version = 2 WHERE id = 5");
+    sql_run(store, "UPDATE ing_record_state SET deleted = NOT deleted, version = 2 WHERE id = 5");
     for (size_t i = 0; i < ARRAY_LEN(json); i++)
         check_file(store, SIM_SOURCE_NAME, folder, &json[i]);
     (void)snprintf(zst, sizeof(zst), "%s", path_in(folder, "all.jsonl.zst"));
@@ -308,7 +328,7 @@ static void nightly(const char *store, const char *folder)
     /* A changed mapping makes events. */
     run = RUN("patra", "source", "show", SIM_SOURCE_NAME, "--store", store);
     REQUIRE(run.code == 0, run.talk.data);
-    sql_run(store, "UPDATE ing_record SET version = 2, deleted = NOT deleted WHERE id = 3");
+    sql_run(store, "UPDATE ing_record_state SET version = 2, deleted = NOT deleted WHERE id = 3");
     sql_run(store, is_postgres(store)
                        ? "INSERT INTO ing_outbox (record_id, event_id, event_type, version,"
                          " schema_version, lane, occurred_at, body)"
@@ -347,14 +367,16 @@ TEST(a_nightly_job_gets_what_changed_postgres)
 static void fill(const char *store)
 {
     static const char COLUMNS[] =
-        "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, version, deleted,"
-        " content_hash, expr_hash, observed_at, checked_at, created_at) ";
+        "INSERT INTO ing_record_endpoint (provenance_code, endpoint_name)"
+        " VALUES ('many', 'works');"
+        "INSERT INTO ing_record_state (endpoint_id, expr_id, provider_id, version, deleted,"
+        " content_hash, checked_week, observed_at, checked_at, created_at) ";
     char sql[2048];
 
     REQUIRE(RUN("patra", "init", "--store", store).code == 0, "init");
     if (is_postgres(store))
         (void)snprintf(sql, sizeof(sql),
-                       "%s SELECT 'many', 'works', 'r' || n, 1, false, '', '', now(), now(), now()"
+                       "%s SELECT 1, 1, 'r' || n, 1, false, '', 0, now(), now(), now()"
                        " FROM generate_series(1, %d) AS n; INSERT INTO ing_record_content"
                        " SELECT id, convert_to('{\"n\":\"' || repeat('x', 1000) || '\"}', 'UTF8')"
                        " FROM ing_record",
@@ -362,7 +384,7 @@ static void fill(const char *store)
     else
         (void)snprintf(sql, sizeof(sql),
                        "%s WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s"
-                       " WHERE n < %d) SELECT 'many', 'works', 'r' || n, 1, 0, '', '', 0, 0, 0"
+                       " WHERE n < %d) SELECT 1, 1, 'r' || n, 1, 0, x'', 0, 0, 0, 0"
                        " FROM s; INSERT INTO ing_record_content"
                        " SELECT id, CAST('{\"n\":\"' || hex(zeroblob(500)) || '\"}' AS BLOB)"
                        " FROM ing_record",

@@ -120,7 +120,7 @@ TEST(a_saved_answer_needs_no_request)
     run = RUN("patra", "source", "new", "saved", "--url", "https://a.example/x", "--sample", answer,
               "--output", file);
     CHECK_EQ(run.code, 4, "never over a file");
-    CHECK(cli_has(run.talk, "exists"), "and why");
+    CHECK(cli_has(run.talk, "exists; remove it, or name another"), "why, and what to do");
 }
 
 TEST(what_cannot_be_guessed_from_is_refused)
@@ -137,13 +137,33 @@ TEST(what_cannot_be_guessed_from_is_refused)
     run = RUN("patra", "source", "new", "x", "--url", "https://a.example/x?api_key=hunter2",
               "--sample", answer);
     CHECK_EQ(run.code, 4, "not a page");
-    CHECK(cli_has(run.talk, "status 404") && !cli_has(run.talk, "hunter2"), "why");
+    CHECK(cli_has(run.talk, "bad.txt: status 404; give the address"), "where, and what to do");
+    CHECK(!cli_has(run.talk, "hunter2"), "no secret");
+    write_file(answer, "<html><body>Welcome</body></html>");
+    run = RUN("patra", "source", "new", "x", "--url", "https://a.example/x", "--sample", answer);
+    CHECK_EQ(run.code, 4, "a later try would find the same");
+    CHECK(cli_has(run.talk, "bad.txt: not a page of a list") && cli_has(run.talk, "HTML page"),
+          "what it is");
     run = RUN("patra", "source", "new", "x", "--url", "https://u:hunter2@[", "--sample", answer);
     CHECK(run.code != 0 && !cli_has(run.talk, "hunter2"), "a URL that is none is not repeated");
     write_file(answer, "{\"a\":1}");
     run = RUN("patra", "source", "new", "x", "--url", "https://a.example/x", "--sample", answer);
     CHECK_EQ(run.code, 1, "no list");
     CHECK(cli_has(run.out, "$.TODO"), "but a file to begin with");
+}
+
+TEST(an_address_without_a_list_is_named)
+{
+    struct sim sim = SIM_SOURCE_START("--records", "10");
+    struct run run;
+
+    run = RUN("patra", "source", "new", "x", "--url", url_of(&sim, "/nothing?api_key=hunter2"));
+    CHECK_EQ(run.code, 4, "exit code");
+    CHECK(cli_has(run.talk, "patra: GET http://127.0.0.1:") &&
+              cli_has(run.talk, "/nothing: status 404; give the address"),
+          "where, what, and what to do");
+    CHECK(!cli_has(run.talk, "hunter2"), "no secret");
+    sim_stop(&sim);
 }
 
 /* ---- test --pages ---- */

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "postgres.h"
+#include "raw_server.h"
 #include "run.h"
 #include "sim_source.h"
 #include "sql.h"
@@ -66,6 +67,53 @@ TEST(a_harvest_that_is_stopped_gives_its_tasks_back_on_sqlite)
 TEST(a_harvest_that_is_stopped_gives_its_tasks_back_on_postgres)
 {
     stop_and_go_on(cli_postgres());
+}
+
+/* ---- a server that takes longer than the lease ---- */
+
+/* Two workers, one task, a lease of a second: the second request is the first worker's own, after
+ * its timeout. */
+static void wait_for_silence(const char *store)
+{
+    struct sim sim = SIM_SOURCE_START("--records", "100");
+    struct raw_server *silent = raw_server_start();
+    struct running workers[2];
+    char url[128];
+
+    for (int i = 0; i < 8; i++)
+        raw_server_reply(silent, STR(""), RAW_HANG);
+    sim_source_apply(store, &sim, "http.read_timeout=4s");
+    (void)snprintf(url, sizeof(url), "http.base_url=http://127.0.0.1:%d", raw_server_port(silent));
+    REQUIRE(RUN("patra", "source", "apply", "test/data/sim-sources/generic-offset.yaml", "--set",
+                url, "--set", "http.read_timeout=4s", "--store", store)
+                    .code == 0,
+            "apply");
+    REQUIRE(RUN("patra", "trigger", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-02",
+                "--store", store)
+                    .code == 0,
+            "trigger");
+    REQUIRE(sql_number(store, "SELECT count(*) FROM ing_task") == 1, "one task");
+    for (int i = 0; i < 2; i++)
+        workers[i] =
+            RUN_BEGIN("patra", "work", "--workers", "1", "--lease", "1s", "--store", store);
+    raw_server_await(silent, 2);
+    CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_task_run"), 1, "nobody took it over");
+    for (int i = 0; i < 2; i++) {
+        (void)kill(workers[i].pid, SIGTERM);
+        CHECK(!cli_has(run_end(&workers[i]).talk, "overtaken"), "nor was it lost");
+    }
+    raw_server_stop(silent);
+    sim_stop(&sim);
+}
+
+TEST(a_task_is_not_lost_to_a_silent_server_on_sqlite)
+{
+    wait_for_silence(cli_sqlite("silent"));
+}
+
+TEST(a_task_is_not_lost_to_a_silent_server_on_postgres)
+{
+    wait_for_silence(cli_postgres());
 }
 
 /* Another process cancels the plan, or one task of it, while the harvest runs. */

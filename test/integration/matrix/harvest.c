@@ -10,6 +10,7 @@
 #include "data/xml.h"
 #include "engine/cursor/cursor_reset.h"
 #include "engine/source/source_store.h"
+#include "port/store_mark.h"
 #include "port/store_pause.h"
 #include "port/store_rate.h"
 #include "spec/check.h"
@@ -62,7 +63,9 @@ void stage_open(struct stage *stage, const char *const *options)
 
     memset(stage, 0, sizeof(*stage));
     arena_init(&stage->keep, ARENA_MAX);
-    stage->clock = (struct leap_clock){ .clock = { leap_now, leap_monotonic, leap_sleep },
+    stage->clock = (struct leap_clock){ .clock = { .now_us = leap_now,
+                                                   .monotonic_us = leap_monotonic,
+                                                   .sleep_until_us = leap_sleep },
                                         .inner = system_clock() };
     stage->random = system_random();
     fixed_secrets_init(&stage->secrets, secrets, ARRAY_LEN(secrets));
@@ -187,9 +190,21 @@ static bool local_clock(struct store *store, int64_t local_us, int64_t *now_us, 
     return true;
 }
 
+static const struct store_mark_ops *marks_of_store;
+
+static bool local_mark(struct store *store, struct store_mark *mark, bool *has_server,
+                       int64_t *server_us, struct error *err)
+{
+    const bool ok = marks_of_store->load(store, mark, has_server, server_us, err);
+
+    *has_server = false;
+    return ok;
+}
+
 static void open_sessions(struct harvest *h)
 {
     static struct store_rate_ops leaping;
+    static struct store_mark_ops marks;
     struct error err = { 0 };
 
     REQUIRE_OK(store_open(str_of(h->dsn), NULL, &h->store, &err), err);
@@ -199,6 +214,11 @@ static void open_sessions(struct harvest *h)
     leaping.clock = local_clock;
     h->session->rate = &leaping;
     h->gate_session->rate = &leaping;
+    marks_of_store = h->store->mark;
+    marks = *marks_of_store;
+    marks.load = local_mark;
+    h->session->mark = &marks;
+    h->gate_session->mark = &marks;
 }
 
 void harvest_between(struct harvest *h, const char *from, const char *to)
@@ -220,20 +240,21 @@ void harvest_open(struct harvest *h, struct stage *stage, const char *dsn,
     open_sessions(h);
     REQUIRE_OK(gate_pool_open(&h->gates, &err), err);
     REQUIRE_OK(partitions_open(&h->partitions, &err), err);
-    REQUIRE_OK(executor_open(
-                   &h->executor,
-                   &(struct executor_parts){ .store = h->session,
-                                             .http = stage->worker,
-                                             .gates = h->gates,
-                                             .gate_store = h->gate_session,
-                                             .partitions = h->partitions,
-                                             .clock = &stage->clock.clock,
-                                             .random = &stage->random,
-                                             .secrets = &stage->secrets.source,
-                                             .xml = &xml_module,
-                                             .watch = &h->watch,
-                                             .wake_fd = CLOCK_NO_WAKE },
-                   &(struct executor_settings){ .owner = STR("matrix"), .poll_us = POLL_US }, &err),
+    REQUIRE_OK(executor_open(&h->executor,
+                             &(struct executor_parts){ .store = h->session,
+                                                       .http = stage->worker,
+                                                       .gates = h->gates,
+                                                       .gate_store = h->gate_session,
+                                                       .partitions = h->partitions,
+                                                       .clock = &stage->clock.clock,
+                                                       .random = &stage->random,
+                                                       .secrets = &stage->secrets.source,
+                                                       .xml = &xml_module,
+                                                       .watch = &h->watch,
+                                                       .wake_fd = CLOCK_NO_WAKE },
+                             &(struct executor_settings){
+                                 .owner = STR("matrix"), .poll_us = POLL_US, .is_draining = true },
+                             &err),
                err);
     apply(h, more);
 }

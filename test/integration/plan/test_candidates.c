@@ -34,7 +34,7 @@ static void add_records(struct store *store, const char *endpoint, const char *n
             rows[i] = (struct record_write){
                 .version = 1,
                 .provider_id = arena_printf(contract_arena(), "%s%d", name, from + i),
-                .content_hash = STR("x"),
+                .content_hash = STR(HASH_B),
                 .payload = STR("{}"),
             };
         REQUIRE_OK(rows_write(store, &context, rows, (size_t)n, &written, &err), err);

@@ -104,6 +104,75 @@ TEST(an_interval_fires_at_its_ticks_and_once_each)
     contract_end();
 }
 
+/* ---- what a look costs ---- */
+
+static const struct store_registry_ops *real_registry;
+static const struct store_schedule_ops *real_schedule;
+static int loads, tick_looks;
+
+static bool count_load(struct store *store, struct arena *arena, struct str code, int64_t at_us,
+                       struct registry_source *source, struct error *err)
+{
+    loads++;
+    return real_registry->load(store, arena, code, at_us, source, err);
+}
+
+static bool count_tick(struct store *store, struct str source, struct str schedule,
+                       int64_t *tick_us, bool *found, struct error *err)
+{
+    tick_looks++;
+    return real_schedule->tick_last(store, source, schedule, tick_us, found, err);
+}
+
+static int64_t fire_by(struct store *store, struct schedule_memory *memory, int64_t now_us)
+{
+    const struct schedule_fire_request request = { .owner = STR("server"),
+                                                   .now_us = now_us,
+                                                   .memory = memory };
+    struct schedule_fire_result result;
+    struct error err = { 0 };
+
+    loads = tick_looks = 0;
+    REQUIRE_OK(schedule_fire_due(store, &request, &result, &err), err);
+    return result.fired;
+}
+
+TEST(while_nothing_changes_and_nothing_is_due_a_look_reads_no_source)
+{
+    struct store *store = contract_store();
+    struct store *other = contract_another(store);
+    struct store_registry_ops registry = *store->registry;
+    struct store_schedule_ops schedule = *store->schedule;
+    struct schedule_memory memory;
+    struct ear ear;
+
+    real_registry = store->registry;
+    real_schedule = store->schedule;
+    registry.load = count_load;
+    schedule.tick_last = count_tick;
+    store->registry = &registry;
+    store->schedule = &schedule;
+    schedule_memory_init(&memory);
+    planning_apply(other, &HOURLY);
+    CHECK_EQ(fire_by(store, &memory, NOW_US), 1, "the hour");
+    CHECK(loads > 0, "read for its schedules");
+    CHECK_EQ(fire_by(store, &memory, NOW_US + 1), 0, "fired already");
+    CHECK_EQ(fire_by(store, &memory, NOW_US + 2), 0, "nothing is due");
+    CHECK_EQ(loads, 0, "and nothing has changed");
+    CHECK_EQ(tick_looks, 0, "not even a tick is asked for");
+    CHECK_EQ(fire(other, NOW_US + US_PER_HOUR, &ear).fired, 1, "another server is faster");
+    CHECK_EQ(fire_by(store, &memory, NOW_US + US_PER_HOUR + 1), 0, "no tick fires twice");
+    planning_apply(other, &(struct planning_source){
+                              .window = HOURLY.window,
+                              .operations = "  harvest: { endpoint: works, every: 1m }" });
+    CHECK_EQ(fire_by(store, &memory, NOW_US + US_PER_HOUR + US_PER_MINUTE), 1, "it has changed");
+    CHECK(loads > 0, "so it was read");
+    schedule_memory_release(&memory);
+    store->registry = real_registry;
+    store->schedule = real_schedule;
+    contract_end();
+}
+
 TEST(missed_ticks_collapse_into_one)
 {
     struct store *store = contract_store();

@@ -169,16 +169,18 @@ class Store:
 
     def __init__(self, path):
         self.db = sqlite3.connect(path)
-        self.db.executescript((simtest.ROOT / 'sql/sqlite/0003_records.sql').read_text())
+        for name in ('0001_init', '0003_records'):
+            self.db.executescript((simtest.ROOT / f'sql/sqlite/{name}.sql').read_text())
+        self.db.execute("INSERT INTO ing_record_endpoint (id, provenance_code, endpoint_name) VALUES (1, 'sim', 'e')")
 
     def put(self, records):
         with self.db:
             for name, updated, deleted, payload in records:
                 written = self.db.execute(
-                    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, version, deleted, content_hash,"
-                    " expr_hash, observed_at, checked_at, created_at) VALUES ('sim', 'e', ?, ?, 1, ?, 'x', 'x', 0, 0, 0)"
+                    "INSERT INTO ing_record_state (endpoint_id, expr_id, provider_id, updated_at, version, deleted, content_hash,"
+                    " checked_week, observed_at, checked_at, created_at) VALUES (1, 1, ?, ?, 1, ?, x'', 0, 0, 0, 0)"
                     " ON CONFLICT DO UPDATE SET updated_at = excluded.updated_at, deleted = excluded.deleted"
-                    " WHERE coalesce(excluded.updated_at >= ing_record.updated_at, 1) RETURNING id", (name, updated, deleted)).fetchall()
+                    " WHERE coalesce(excluded.updated_at >= ing_record_state.updated_at, 1) RETURNING id", (name, updated, deleted)).fetchall()
                 for record in written:
                     self.db.execute("INSERT OR REPLACE INTO ing_record_content (record_id, payload) VALUES (?, ?)", (*record, payload))
 
@@ -219,7 +221,7 @@ def check_protocol(protocol, walk):
         with db:
             db.execute("UPDATE ing_record_content SET payload = CAST(payload || ' ' AS BLOB) WHERE record_id % 100 = 7 AND record_id IN"
                        " (SELECT id FROM ing_record WHERE deleted = 0)")
-            db.execute("DELETE FROM ing_record WHERE deleted = 0 AND id % 100 = 8")
+            db.execute("DELETE FROM ing_record_state WHERE deleted = 0 AND id % 100 = 8")
         db.close()
         code, report = verify(path, protocol, last, '--url', sim.http)
         check(code == 1 and report['wrong']['count'] > 5 and report['missing']['count'] > 5, f'{protocol}: spoilt: {report}')

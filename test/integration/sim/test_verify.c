@@ -100,18 +100,25 @@ static void drop(struct row *row)
 
 /* ---- stores ---- */
 
-#define INSERT                                                                          \
-    "INSERT INTO ing_record (provenance_code, endpoint_name, provider_id, updated_at, " \
-    "version, deleted, content_hash, expr_hash, observed_at, checked_at, created_at) "  \
-    "VALUES ('sim', 'works', "
+#define INSERT_ENDPOINT                                                \
+    "INSERT INTO ing_record_endpoint (provenance_code, endpoint_name)" \
+    " VALUES ('sim', 'works')"
+#define INSERT                                                                               \
+    "INSERT INTO ing_record_state (endpoint_id, expr_id, provider_id, updated_at, version, " \
+    "deleted, content_hash, checked_week, observed_at, checked_at, created_at) "             \
+    "VALUES (1, 1, "
 #define INSERT_CONTENT "INSERT INTO ing_record_content (record_id, payload) "
 
+/* The tables of records, and those that they name. */
 static struct str migration(const char *store)
 {
-    char path[128];
+    const struct str first =
+        test_read(arena_printf(&fixture.arena, "sql/%s/0001_init.sql", store).data);
+    const struct str records =
+        test_read(arena_printf(&fixture.arena, "sql/%s/0003_records.sql", store).data);
 
-    (void)snprintf(path, sizeof(path), "sql/%s/0003_records.sql", store);
-    return test_read(path);
+    REQUIRE(first.data != NULL && records.data != NULL, "the migrations are in the tree");
+    return arena_printf(&fixture.arena, "%.*s%.*s", STR_ARG(first), STR_ARG(records));
 }
 
 static struct str write_sqlite(void)
@@ -122,11 +129,11 @@ static struct str write_sqlite(void)
     sqlite3_stmt *insert = NULL, *content = NULL;
     sqlite3 *db = NULL;
 
-    REQUIRE(sql.data != NULL, "the migration is in the tree");
     REQUIRE(sqlite3_open(path.data, &db) == SQLITE_OK, "open");
     REQUIRE(sqlite3_exec(db, sql.data, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+    REQUIRE(sqlite3_exec(db, INSERT_ENDPOINT, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
     REQUIRE(sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK, "begin");
-    REQUIRE(sqlite3_prepare_v2(db, INSERT "?1, ?2, 1, ?3, 'x', 'x', 0, 0, 0)", -1, &insert, NULL) ==
+    REQUIRE(sqlite3_prepare_v2(db, INSERT "?1, ?2, 1, ?3, x'', 0, 0, 0, 0)", -1, &insert, NULL) ==
                 SQLITE_OK,
             sqlite3_errmsg(db));
     REQUIRE(sqlite3_prepare_v2(db, INSERT_CONTENT "VALUES (last_insert_rowid(), ?1)", -1, &content,
@@ -174,6 +181,7 @@ static struct str write_postgres(void)
     db = PQconnectdb(dsn);
     REQUIRE(PQstatus(db) == CONNECTION_OK, PQerrorMessage(db));
     pg_run(db, sql.data);
+    pg_run(db, INSERT_ENDPOINT);
     pg_run(db, "BEGIN");
     for (size_t i = 0; i < fixture.count; i++) {
         const struct row *row = &fixture.rows[i];
@@ -187,7 +195,7 @@ static struct str write_postgres(void)
             db,
             "WITH added AS (" INSERT
             "$1, 'epoch'::timestamptz + ($2 || ' microseconds')::interval, 1, $3::bool, "
-            "'x', 'x', 'epoch', 'epoch', 'epoch') RETURNING id) " INSERT_CONTENT
+            "'', 0, 'epoch', 'epoch', 'epoch') RETURNING id) " INSERT_CONTENT
             "SELECT id, $4::bytea FROM added",
             4, NULL, values, lengths, formats, 0);
 

@@ -5,20 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/instant.h"
-#include "postgres.h"
 #include "sql.h"
+#include "strike.h"
 #include "test.h"
-
-static void sleep_ms(int64_t ms)
-{
-    const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
-
-    (void)nanosleep(&time, NULL);
-}
 
 /* ---- triggers ---- */
 
@@ -149,6 +141,29 @@ static void begin_worker(struct site *site)
                                                 count, "--store", site->dsn, NULL });
 }
 
+static void stop_or_continue(struct site *site, struct site_process *process)
+{
+    site_say(site, "%s %d", process->is_stopped ? "continue" : "stop", (int)process->pid);
+    (void)kill(process->pid, process->is_stopped ? SIGCONT : SIGSTOP);
+    process->is_stopped = !process->is_stopped;
+    process->stopped_ms = site_now_ms();
+}
+
+/* Longer than most leases. One that has SQLite's lock lets nobody write, and each command would
+ * wait for that as long as it can: a history of nothing else. */
+enum { STOPPED_MS_MAX = 4000 };
+
+static void continue_stopped(struct site *site)
+{
+    for (int i = 0; i < SITE_PROCESSES_MAX; i++) {
+        struct site_process *process = &site->processes[i];
+
+        if (process->pid != 0 && process->is_stopped &&
+            site_now_ms() - process->stopped_ms > STOPPED_MS_MAX)
+            stop_or_continue(site, process);
+    }
+}
+
 static void hit_process(struct site *site)
 {
     struct site_process *process = site_any_process(site);
@@ -168,9 +183,7 @@ static void hit_process(struct site *site)
         if (random_chance(&site->random, 30))
             (void)kill(process->pid, SIGTERM);
     } else {
-        site_say(site, "%s %d", process->is_stopped ? "continue" : "stop", (int)process->pid);
-        (void)kill(process->pid, process->is_stopped ? SIGCONT : SIGSTOP);
-        process->is_stopped = !process->is_stopped;
+        stop_or_continue(site, process);
         site->stops++;
     }
 }
@@ -333,6 +346,9 @@ static const struct {
     { "record_no_id", "rate=0.2 times=3 kind=record_no_id", true },
     { "record_no_date", "rate=0.2 times=3 kind=record_no_date", true },
     { "record_bad_date", "rate=0.2 times=3 kind=record_bad_date", true },
+    { "429", "rate=0.1 times=1 kind=status code=429 retry_after=4102444800", false },
+    { "503", "rate=0.1 times=1 kind=status code=503 retry_after=3600000", false },
+    { "429", "rate=0.1 times=1 kind=status code=429 retry_after=date+11000d", false },
 };
 
 static void set_fault(struct site *site, bool with_spoilt)
@@ -350,32 +366,6 @@ static void set_fault(struct site *site, bool with_spoilt)
     site->faults++;
 }
 
-/* ---- the store ---- */
-
-static void hit_store(struct site *site)
-{
-    const int kind = (int)random_between(&site->random, 0, 10);
-    struct error err = { 0 };
-
-    if (!site->is_postgres) {
-        site_say(site, "the store is locked");
-        sql_hold(site->dsn, random_between(&site->random, 0, 1500));
-        return;
-    }
-    if (kind < 7) {
-        site_say(site, "a session is cut off");
-        (void)sql_number(site->dsn,
-                         "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM"
-                         " pg_stat_activity WHERE datname = current_database() AND pid <>"
-                         " pg_backend_pid() ORDER BY random() LIMIT 2) AS t");
-        return;
-    }
-    site_say(site, "PostgreSQL stops");
-    REQUIRE_OK(postgres_stop(&err), err);
-    sleep_ms(random_between(&site->random, 0, 800));
-    REQUIRE_OK(postgres_start(&err), err);
-}
-
 /* ---- one of them ---- */
 
 void disturb(struct site *site, bool with_spoilt)
@@ -383,6 +373,7 @@ void disturb(struct site *site, bool with_spoilt)
     const int kind = (int)random_between(&site->random, 0, 100);
 
     site_reap_ended(site);
+    continue_stopped(site);
     if (kind < 20)
         begin_operation(site, true);
     else if (kind < 26)
@@ -398,11 +389,11 @@ void disturb(struct site *site, bool with_spoilt)
     else if (kind < 87) {
         (void)site_ask(site, "DELETE", "/_sim/faults", "");
         site_say(site, "no faults");
-    } else if (kind < 96)
+    } else if (kind < 92)
         site_advance(site, (int)random_between(&site->random, 1, 1200));
     else
-        hit_store(site);
-    sleep_ms(random_between(&site->random, 0, 200));
+        strike(site);
+    site_sleep_ms(random_between(&site->random, 0, 200));
 }
 
 /* ---- rest ---- */
@@ -422,6 +413,7 @@ void calm(struct site *site)
         (void)kill(process->pid, SIGTERM);
         site_reap(site, process);
     }
+    strike_end(site); /* nobody stands still with a lock any more */
     for (int i = 0; i < site->source_count; i++) {
         const struct site_source *source = &site_sources[site->sources[i]];
 
@@ -432,8 +424,12 @@ void calm(struct site *site)
             (void)SITE_COMMAND(site, "patra", "resume", "generic-details/record");
         REQUIRE(site_apply(site, source, 0), "apply");
     }
-    /* An hour passes: leases of the dead run out, and so do their slots at the upstream. */
-    sql_run(site->dsn,
-            "UPDATE ing_task SET leased_until = updated_at WHERE leased_until IS NOT NULL");
-    sql_run(site->dsn, "DELETE FROM ing_rate_permit");
+    /* An hour passes: leases of the dead run out, and so do their slots at the upstream. By no
+     * instant of a row: those may have been written while the clock was ahead. */
+    sql_run(site->dsn, site->is_postgres
+                           ? "UPDATE ing_task SET leased_until = to_timestamp(0)"
+                             " WHERE leased_until IS NOT NULL"
+                           : "UPDATE ing_task SET leased_until = 0 WHERE leased_until IS NOT NULL");
+    sql_run(site->dsn, site->is_postgres ? "UPDATE ing_rate_permit SET expires_at = now()"
+                                         : "UPDATE ing_rate_permit SET expires_at = 0");
 }

@@ -2,7 +2,7 @@
  *
  * A disturbance is one of: a trigger; a process that starts, is killed, stopped or asked to end; a
  * command of an operator; a fault of the upstream, or the end of its faults; time that passes
- * there; a store that is out of reach. They do not wait for one another.
+ * there; a strike at the store or the clock (strike.h). They do not wait for one another.
  */
 #ifndef PATRA_TEST_TORTURE_DISTURB_H
 #define PATRA_TEST_TORTURE_DISTURB_H

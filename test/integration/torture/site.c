@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -102,12 +103,15 @@ const struct site_source site_sources[SITE_SOURCES_MAX] = {
 void site_say(struct site *site, const char *format, ...)
 {
     FILE *file = fopen(site->log, "a");
+    struct timespec now;
     va_list args;
 
     if (file == NULL)
         return;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
     va_start(args, format);
-    (void)fputs("---- ", file);
+    (void)fprintf(file, "---- %02d:%02d.%03d ", (int)(now.tv_sec / 60 % 60), (int)(now.tv_sec % 60),
+                  (int)(now.tv_nsec / 1000000));
     (void)vfprintf(file, format, args);
     (void)fputc('\n', file);
     va_end(args);
@@ -167,6 +171,34 @@ void site_to(const struct site *site, char text[32])
 
 /* ---- processes ---- */
 
+void site_sleep_ms(int64_t ms)
+{
+    const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+    (void)nanosleep(&time, NULL);
+}
+
+int64_t site_now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* It is replaced as a whole: processes read it at any moment. */
+void site_set_clock(struct site *site, int64_t seconds)
+{
+    char next[SITE_PATH_MAX + 8];
+    FILE *file;
+
+    (void)snprintf(next, sizeof(next), "%s.next", site->clock_file);
+    file = fopen(next, "w");
+    REQUIRE(file != NULL && fprintf(file, "%lld", (long long)seconds) > 0 && fclose(file) == 0 &&
+                rename(next, site->clock_file) == 0,
+            "the clock");
+}
+
 static void become(const struct site *site, int64_t disk_bytes, const char *const *argv,
                    pid_t parent)
 {
@@ -177,7 +209,9 @@ static void become(const struct site *site, int64_t disk_bytes, const char *cons
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)snprintf(program, sizeof(program), "%s/%s", build != NULL ? build : "build", argv[0]);
-    if (getppid() != parent || fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0 ||
+    if (setenv("LD_PRELOAD", SHIFTED_CLOCK, 1) != 0 ||
+        setenv("PATRA_TEST_SHIFT", site->clock_file, 1) != 0 || getppid() != parent || fd < 0 ||
+        dup2(fd, 1) < 0 || dup2(fd, 2) < 0 ||
         (disk_bytes > 0 &&
          (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit) != 0)))
         _exit(127);
@@ -392,10 +426,16 @@ void site_begin(struct site *site, const char *dsn, uint64_t seed)
 {
     const struct civil begin = { .year = 2026, .month = 1, .day = 10 };
 
-    *site = (struct site){ .dsn = dsn, .random = { seed }, .now_us = instant_from_civil(begin) };
+    *site = (struct site){
+        .dsn = dsn, .seed = seed, .random = { seed }, .now_us = instant_from_civil(begin)
+    };
     site->is_postgres = strncmp(dsn, "postgres", 8) == 0;
-    (void)snprintf(site->log, sizeof(site->log), "%s/processes.log", site_folder());
+    (void)snprintf(site->log, sizeof(site->log), "%s/%s%llu.log", site_folder(),
+                   site->is_postgres ? "postgres" : "sqlite", (unsigned long long)seed);
     REQUIRE(setenv("PATRA_CONTACT", "somebody@example.org", 1) == 0, "environment");
+    (void)snprintf(site->backup, sizeof(site->backup), "%s/backup.db", site_folder());
+    (void)snprintf(site->clock_file, sizeof(site->clock_file), "%s/clock", site_folder());
+    site_set_clock(site, 0);
     choose_sources(site);
     site->has_long_slices = random_chance(&site->random, 60);
     site->is_narrow = random_chance(&site->random, 40);

@@ -19,7 +19,7 @@
 #define SITE_START "2026-01-08T00:00:00Z"
 #define SITE_BEGIN "2026-01-10T00:00:00Z"
 
-enum { SITE_SOURCES_MAX = 8, SITE_PROCESSES_MAX = 6, SITE_TEXT_MAX = 256 };
+enum { SITE_SOURCES_MAX = 8, SITE_PROCESSES_MAX = 6, SITE_TEXT_MAX = 256, SITE_PATH_MAX = 4096 };
 
 /* The audit's limits, and the highest rate that a source is ever configured with. */
 enum { SITE_RATE = 40, SITE_BURST = 10 };
@@ -44,6 +44,7 @@ extern const struct site_source site_sources[SITE_SOURCES_MAX];
 struct site_process {
     pid_t pid; /* 0: none */
     bool is_stopped;
+    int64_t stopped_ms; /* by site_now_ms() */
     bool is_killed;
     bool is_short; /* of disk: may end with an error */
 };
@@ -51,6 +52,7 @@ struct site_process {
 struct site {
     const char *dsn;
     bool is_postgres;
+    uint64_t seed;
     struct sim sim;
     struct random random;
     int64_t now_us; /* on the simulator's clock */
@@ -59,9 +61,15 @@ struct site {
     bool has_long_slices;
     bool is_narrow; /* few requests at once, and slower ones after a refusal */
     struct site_process processes[SITE_PROCESSES_MAX];
-    char log[4096];
+    char log[SITE_PATH_MAX];
+    char backup[SITE_PATH_MAX]; /* of SQLite's file */
+    bool has_backup;
+    char clock_file[SITE_PATH_MAX]; /* by how much the clock of the host is wrong */
     /* for the report */
     int kills, stops, faults;
+    struct {
+        int jumps, holders, replaced, standby, silent;
+    } strikes;
 };
 
 /* Where its files are. */
@@ -69,6 +77,11 @@ const char *site_folder(void);
 
 void site_begin(struct site *site, const char *dsn, uint64_t seed);
 void site_end(struct site *site);
+
+void site_sleep_ms(int64_t ms);
+int64_t site_now_ms(void); /* monotonic */
+/* The clock of the host is ahead by this, for all processes (shifted_clock.c). */
+void site_set_clock(struct site *site, int64_t seconds);
 
 /* A line into the log that the processes write to, too. */
 void site_say(struct site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -33,20 +33,22 @@ static void open_executor(struct shape_world *w)
     REQUIRE_OK(store_another(w->store, &w->gate_session, &err), err);
     REQUIRE_OK(gate_pool_open(&w->gates, &err), err);
     REQUIRE_OK(partitions_open(&w->partitions, &err), err);
-    REQUIRE_OK(executor_open(&w->executor,
-                             &(struct executor_parts){ .store = w->session,
-                                                       .http = &w->api.http.http,
-                                                       .gates = w->gates,
-                                                       .gate_store = w->gate_session,
-                                                       .partitions = w->partitions,
-                                                       .clock = &w->clock.clock,
-                                                       .random = &w->chance.source,
-                                                       .secrets = &w->secrets.source,
-                                                       .xml = &xml_module,
-                                                       .watch = &w->watch,
-                                                       .wake_fd = CLOCK_NO_WAKE },
-                             &(struct executor_settings){ .owner = STR("shapes") }, &err),
-               err);
+    REQUIRE_OK(
+        executor_open(&w->executor,
+                      &(struct executor_parts){ .store = w->session,
+                                                .http = &w->api.http.http,
+                                                .gates = w->gates,
+                                                .gate_store = w->gate_session,
+                                                .partitions = w->partitions,
+                                                .clock = &w->clock.clock,
+                                                .random = &w->chance.source,
+                                                .secrets = &w->secrets.source,
+                                                .xml = &xml_module,
+                                                .watch = &w->watch,
+                                                .wake_fd = CLOCK_NO_WAKE },
+                      &(struct executor_settings){ .owner = STR("shapes"), .is_draining = true },
+                      &err),
+        err);
 }
 
 static void apply_source(struct shape_world *w, struct str text)

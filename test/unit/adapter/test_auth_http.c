@@ -381,6 +381,45 @@ TEST(a_token_is_requested_once_and_kept_until_near_its_end)
     end();
 }
 
+/* So that the request for it can have a permit of its own. */
+TEST(a_request_is_not_ready_before_its_token_is_there)
+{
+    const struct http_request request = { URL, .auth = &OAUTH };
+    const struct http_request bare = { URL };
+
+    begin();
+    script_token("t1", 600);
+    script_works(200);
+    CHECK(http_is_ready(world.http, &bare), "without a credential");
+    CHECK(!http_is_ready(world.http, &request), "no token yet");
+    REQUIRE_OK(http_make_ready(world.http, &request, &world.err), world.err);
+    CHECK_EQ(world.scripted.sent.count, 1, "the token alone");
+    CHECK(http_is_ready(world.http, &request), "there it is");
+    CHECK_STR(str_of(get_works()), STR(""), "sent");
+    CHECK_EQ(world.scripted.sent.count, 2, "with no other request");
+    virtual_clock_advance(&world.clock, 540 * US_PER_SECOND);
+    CHECK(!http_is_ready(world.http, &request), "near its end");
+    end();
+}
+
+TEST(a_short_token_is_taken_out_of_texts_even_after_it_was_replaced)
+{
+    char text[] = "tokens 7k/Q9 and x4y%2Bz, not 7k/";
+    size_t len;
+
+    begin();
+    script_token("7k/Q9", 600);
+    script_token("x4y+z", 600);
+    script_works(200);
+    script_works(200);
+    CHECK_STR(str_of(get_works()), STR(""), "first");
+    virtual_clock_advance(&world.clock, 540 * US_PER_SECOND);
+    CHECK_STR(str_of(get_works()), STR(""), "second");
+    len = http_redact(world.http, text, strlen(text));
+    CHECK_STR(((struct str){ text, len }), STR("tokens *** and ***, not 7k/"), "both");
+    end();
+}
+
 TEST(a_token_is_used_to_its_end_while_its_server_fails)
 {
     begin();
@@ -436,7 +475,7 @@ TEST(a_401_on_a_cached_token_brings_a_new_one)
     CHECK_STR(str_of(get_works()), STR(""), "first");
     CHECK_STR(str_of(get_works()), STR(""), "second");
     CHECK_EQ(world.reply.status, 200, "healed");
-    CHECK_EQ(world.reply.attempts, 2, "and counted");
+    CHECK_EQ(world.reply.attempts, 3, "and counted, with the one for the token");
     CHECK_STR(sent_header(4, STR("Authorization")), STR("Bearer t2"), "the new one");
     CHECK_STR(str_of(get_works()), STR(""), "third");
     CHECK_EQ(world.reply.status, 401, "refused twice: that is the answer");
@@ -470,7 +509,7 @@ TEST(started_requests_get_a_new_token_too)
     REQUIRE_OK(http_start(world.http, &world.arena, &request, &ticket, &world.err), world.err);
     REQUIRE_OK(http_wait(ticket, &world.reply, &world.err), world.err);
     CHECK_EQ(world.reply.status, 200, "healed");
-    CHECK_EQ(world.reply.attempts, 2, "counted");
+    CHECK_EQ(world.reply.attempts, 3, "counted, with the one for the token");
     REQUIRE_OK(http_start(world.http, &world.arena, &request, &ticket, &world.err), world.err);
     http_cancel(ticket);
     end();

@@ -2,6 +2,7 @@
 #include "adapter/curl/unpack.h"
 
 #include <brotli/encode.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -130,6 +131,40 @@ TEST(no_more_is_unpacked_than_allowed)
                   STR("http.inflate_limit"), "far too few");
         CHECK(arena.used < 2 * BODY_BYTES, "and no memory was made for the rest");
     }
+}
+
+/* A few kilobytes that would be a hundred megabytes. */
+enum { BOMB_BYTES = 100 << 20, BOMB_MAX = 1 << 20 };
+
+static void pack_bomb(const char *coding, const char *zeros)
+{
+    packed_len = sizeof(packed);
+    if (strcmp(coding, "zstd") == 0)
+        packed_len = ZSTD_compress(packed, sizeof(packed), zeros, BOMB_BYTES, 3);
+    else if (strcmp(coding, "br") == 0)
+        REQUIRE(BrotliEncoderCompress(1, 22, BROTLI_MODE_GENERIC, BOMB_BYTES,
+                                      (const uint8_t *)zeros, &packed_len, (uint8_t *)packed),
+                "brotli");
+    else
+        REQUIRE(compress2((Bytef *)packed, &packed_len, (const Bytef *)zeros, BOMB_BYTES, 1) ==
+                    Z_OK,
+                "zlib");
+    REQUIRE(!ZSTD_isError(packed_len) && packed_len < BOMB_BYTES / 100, coding);
+}
+
+TEST(a_bomb_is_refused_with_no_more_memory_than_is_allowed)
+{
+    static const char *const names[] = { "deflate", "br", "zstd" };
+    char *zeros = calloc(1, BOMB_BYTES);
+
+    REQUIRE(zeros != NULL, "memory");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        pack_bomb(names[i], zeros);
+        CHECK_STR(str_of(undo(names[i], (struct str){ packed, packed_len }, BOMB_MAX)),
+                  STR("http.inflate_limit"), names[i]);
+        CHECK(arena.used < 4 * BOMB_MAX, names[i]);
+    }
+    free(zeros);
 }
 
 TEST(a_trailer_with_a_wrong_size_is_a_broken_coding)

@@ -32,7 +32,7 @@ static const struct {
     { "28P01", ERROR_FATAL, "store.auth" },         /* invalid_password */
     { "28000", ERROR_FATAL, "store.auth" },         /* invalid_authorization_specification */
     { "42501", ERROR_FATAL, "store.auth" },         /* insufficient_privilege */
-    { "25006", ERROR_FATAL, "store.auth" },         /* read_only_sql_transaction */
+    { "25006", ERROR_TRANSIENT, "store.lost" },     /* read_only_sql_transaction: a failover */
     { "42P01", ERROR_FATAL, "store.schema" },       /* undefined_table */
     { "42703", ERROR_FATAL, "store.schema" },       /* undefined_column */
     { "42601", ERROR_FATAL, "store.statement" },    /* syntax_error */

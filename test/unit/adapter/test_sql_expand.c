@@ -13,7 +13,7 @@
 static const struct dialect ARRAYS = {
     .has_arrays = true,
     .words = WORDS([WORD_LOCK] = " FOR UPDATE{of}", [WORD_GREATEST] = "greatest",
-                   [WORD_BYTE_ORDER] = " COLLATE \"C\"", [WORD_STALE] = "checked < :before",
+                   [WORD_BYTE_ORDER] = " COLLATE \"C\"", [WORD_ONCE] = "checked < :before",
                    [WORD_ROWS] = "FROM {unnest}", [WORD_JOIN_ROWS] = "CROSS JOIN {unnest}",
                    [WORD_INSERT] = "SELECT {body} FROM {unnest}{order}",
                    [WORD_EACH] = "FROM {unnest}, {table} WHERE id = @id",
@@ -22,7 +22,7 @@ static const struct dialect ARRAYS = {
 
 static const struct dialect LOOPS = {
     .words =
-        WORDS([WORD_GREATEST] = "max", [WORD_BYTE_ORDER] = "", [WORD_STALE] = "checked < :before",
+        WORDS([WORD_GREATEST] = "max", [WORD_BYTE_ORDER] = "", [WORD_ONCE] = "checked < :before",
               [WORD_ROWS] = "", [WORD_JOIN_ROWS] = "", [WORD_INSERT] = "VALUES {tuples}",
               [WORD_EACH] = "WHERE t.id = @id", [WORD_FIND] = "{table} WHERE {body}"),
 };
@@ -64,7 +64,7 @@ TEST(quoted_text_and_casts_are_left_alone)
 
 TEST(a_word_becomes_the_text_of_the_dialect_which_may_have_names_too)
 {
-    const char *sql = "SELECT {greatest}(a, :b) WHERE {stale}";
+    const char *sql = "SELECT {greatest}(a, :b) WHERE {once}";
 
     check(&ARRAYS, sql, NULL, 1, "SELECT greatest(a, $1) WHERE checked < $2");
     check(&LOOPS, sql, NULL, 1, "SELECT max(a, ?1) WHERE checked < ?2");

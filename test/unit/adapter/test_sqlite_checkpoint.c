@@ -1,4 +1,5 @@
 /* The thread that copies SQLite's write-ahead log into the database. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -102,6 +103,62 @@ TEST(a_reader_keeps_the_log_and_the_thread_ends)
     checkpoint_release(&file.checkpoint);
     CHECK(pages_after_next(&file) > CHECKPOINT_PAGES, "the log goes on");
     (void)sqlite3_close(reader);
+    close_file(&file);
+}
+
+struct readers {
+    atomic_bool is_over;
+    sqlite3 *one, *other;
+};
+
+static void read_on(sqlite3 *db, const char *sql)
+{
+    REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, sqlite3_errmsg(db));
+}
+
+/* Two that read in turn: the next begins before the last has ended. */
+static void *read_in_turn(void *context)
+{
+    struct readers *readers = context;
+    sqlite3 *now = readers->one, *next = readers->other, *swap;
+
+    read_on(now, "BEGIN; SELECT count(*) FROM filled");
+    while (!atomic_load(&readers->is_over)) {
+        read_on(next, "BEGIN; SELECT count(*) FROM filled");
+        read_on(now, "COMMIT");
+        swap = now;
+        now = next;
+        next = swap;
+    }
+    read_on(now, "COMMIT");
+    return NULL;
+}
+
+TEST(a_log_starts_over_where_one_reader_follows_another)
+{
+    struct readers readers = { .is_over = false };
+    struct log_file file;
+    pthread_t thread;
+    int longest = 0;
+
+    open_file(&file);
+    REQUIRE(sqlite3_open(file.path, &readers.one) == SQLITE_OK &&
+                sqlite3_open(file.path, &readers.other) == SQLITE_OK,
+            "open");
+    REQUIRE(pthread_create(&thread, NULL, read_in_turn, &readers) == 0, "a thread");
+    for (int i = 0; i < 60; i++) {
+        (void)pthread_mutex_lock(&file.writer);
+        run(&file, "INSERT INTO filled VALUES (zeroblob(500000))");
+        (void)pthread_mutex_unlock(&file.writer);
+        longest = file.checkpoint.pages > longest ? file.checkpoint.pages : longest;
+    }
+    atomic_store(&readers.is_over, true);
+    (void)pthread_join(thread, NULL);
+    checkpoint_release(&file.checkpoint);
+    CHECK(longest >= CHECKPOINT_PAGES_LONG, "there was a long log");
+    CHECK(longest < 5 * CHECKPOINT_PAGES_LONG, "and it was begun again");
+    (void)sqlite3_close(readers.one);
+    (void)sqlite3_close(readers.other);
     close_file(&file);
 }
 

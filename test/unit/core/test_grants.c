@@ -16,10 +16,9 @@ static const struct grant_row *row_of(struct str name)
     return NULL;
 }
 
-/* The tables that a migration makes, counted. */
-static size_t check_tables(struct str sql)
+/* The tables or views that a migration makes, counted. */
+static size_t check_made(struct str sql, struct str make)
 {
-    const struct str make = STR("CREATE TABLE ");
     size_t count = 0;
 
     for (size_t at = str_find(sql, make); at < sql.len; at = str_find(sql, make)) {
@@ -44,7 +43,8 @@ TEST(every_table_of_the_schema_has_a_row)
 
     REQUIRE(glob("sql/postgres/[0-9]*.sql", 0, NULL, &found) == 0, "migrations");
     for (size_t i = 0; i < found.gl_pathc; i++)
-        tables += check_tables(test_read(found.gl_pathv[i]));
+        tables += check_made(test_read(found.gl_pathv[i]), STR("CREATE TABLE ")) +
+                  check_made(test_read(found.gl_pathv[i]), STR("CREATE VIEW "));
     globfree(&found);
     for (size_t i = 0; i < grant_rows_count; i++)
         rows += !grant_rows[i].is_sequence;
@@ -65,12 +65,13 @@ TEST(nobody_has_what_it_must_not_have)
 
         CHECK(!may(role, "ing_outbox", 'U'), "an event is never changed");
         CHECK(!may(role, "ing_cursor_event", 'U'), "nor is one of a cursor");
-        CHECK(!may(role, "ing_record", 'D'), "a record is never removed");
+        CHECK(!may(role, "ing_record_state", 'D'), "a record is never removed");
         CHECK(!may(role, "reg_provenance", 'I'), "sources belong to the owner");
         CHECK(!may(role, "schema_migration", 'I'), "and so do migrations");
         CHECK(role == GRANT_PUBLISHER || !may(role, "ing_outbox", 'D'), "publishers remove events");
         CHECK(role == GRANT_PUBLISHER || !may(role, "ing_stream", 'I'), "publishers number them");
-        CHECK(role == GRANT_EXECUTOR || !may(role, "ing_record", 'U'), "executors store records");
+        CHECK(role == GRANT_EXECUTOR || !may(role, "ing_record_state", 'U'),
+              "executors store records");
         CHECK(may(role, "schema_migration", 'S'), "who opens a store looks at its schema");
     }
     CHECK(!may(GRANT_CONSUMER, "ing_outbox", 'I'), "consumers cannot write the outbox");

@@ -33,6 +33,16 @@ TEST(a_total_counts_only_so_far)
     CHECK_EQ(walk_budget_pages(INT64_MAX, 1), WALK_BUDGET_TOTAL_MAX, "a total may be wrong");
 }
 
+TEST(a_list_of_which_nothing_is_known_has_a_bound)
+{
+    CHECK_EQ(walk_budget_pages_max(0, 100), WALK_BUDGET_BLIND_MAX, "nothing known");
+    CHECK_EQ(walk_budget_pages_max(-1, 100), WALK_BUDGET_BLIND_MAX, "no history");
+    CHECK_EQ(walk_budget_pages_max(1000000, 0), WALK_BUDGET_BLIND_MAX, "pages of unknown size");
+    CHECK_EQ(walk_budget_pages_max(1000, 100), WALK_BUDGET_BLIND_MAX, "a short list may grow");
+    CHECK_EQ(walk_budget_pages_max(10000000, 100), 400000, "a long one, four times");
+    CHECK_EQ(walk_budget_pages_max(INT64_MAX, 1), INT64_MAX, "more than can be");
+}
+
 TEST(a_list_far_beyond_its_total_is_endless)
 {
     CHECK(!walk_budget_is_endless(95, 95, 10), "as many as it says");

@@ -34,6 +34,17 @@ TEST(hash_gives_the_sums_of_the_standard)
     }
 }
 
+TEST(hash_is_read_back_from_its_digits)
+{
+    for (size_t i = 0; i < ARRAY_LEN(sums); i++) {
+        struct hash_sum sum;
+        char hex[HASH_HEX_MAX];
+
+        hash_of_hex(str_of(sums[i].hex), &sum);
+        CHECK_STR(hex_of(&sum, hex), str_of(sums[i].hex), sums[i].message);
+    }
+}
+
 TEST(hash_of_pieces_is_the_hash_of_the_whole)
 {
     char bytes[1000], hex[HASH_HEX_MAX];

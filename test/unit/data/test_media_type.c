@@ -65,6 +65,7 @@ static const struct {
     { "a comment without an end", STR_INIT("<!-- <html>"), BODY_XML },
     { "words", STR_INIT("Rate exceeded."), BODY_TEXT },
     { "words of Latin-1", STR_INIT("caf\xE9"), BODY_TEXT },
+    { "JSON with a raw 0x7F", STR_INIT("{\"a\":\"x\x7f\"}"), BODY_JSON },
     { "gzip", STR_INIT("\x1f\x8b\x08\x00"), BODY_BINARY },
 };
 
@@ -82,6 +83,8 @@ static const struct {
     const char *code;
 } fits[] = {
     { "JSON", STR_INIT("application/json"), STR_INIT("{\"a\":1}"), BODY_JSON, NULL },
+    { "JSON with a raw 0x7F", STR_INIT("application/json"), STR_INIT("{\"a\":\"\x7f\"}"), BODY_JSON,
+      NULL },
     { "JSON under a wrong name", STR_INIT("text/html"), STR_INIT("{}"), BODY_JSON, NULL },
     { "XML", STR_INIT("text/xml"), STR_INIT("<a/>"), BODY_XML, NULL },
     { "zero bytes", STR_INIT("application/json"), STR_INIT(""), BODY_JSON, "body.empty" },

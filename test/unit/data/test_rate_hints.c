@@ -30,6 +30,10 @@ TEST(a_wait_is_obeyed_where_it_is_one)
         { "past", 429, false, "Wed, 31 Dec 2025 23:59:00 GMT", 0 },
         { "zero", 429, false, "0", 0 },
         { "no number", 429, false, "soon", 0 },
+        { "a day", 429, false, "86400", US_PER_DAY },
+        { "an instant in seconds", 429, false, "1767225660", US_PER_DAY },
+        { "milliseconds", 429, false, "3600000", US_PER_DAY },
+        { "the year 2083", 503, false, "Fri, 01 Jan 2083 00:00:00 GMT", US_PER_DAY },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -295,3 +295,26 @@ TEST(url_redact_hides_userinfo_and_named_parameters)
     }
     arena_release(&arena);
 }
+
+static const char *const passwords[][2] = {
+    { "http://me:word@proxy:3128", "word" },
+    { "http://me:a%2Fb%40c+d@proxy:3128/", "a/b@c+d" },
+    { "http://me:a@b@proxy", "a@b" },
+    { "http://me:w:rd@proxy", "w:rd" },
+    { "http://me:100%@proxy", "100%" },
+    { "http://me@proxy", "" },
+    { "http://proxy:3128/a:b@c", "" },
+    { "proxy:3128", "" },
+    { "", "" },
+};
+
+TEST(the_password_of_a_url_is_found_and_decoded)
+{
+    for (size_t i = 0; i < ARRAY_LEN(passwords); i++) {
+        char room[16];
+        const size_t len = url_password(str_of(passwords[i][0]), room, sizeof(room));
+
+        CHECK_STR(((struct str){ room, len }), str_of(passwords[i][1]), passwords[i][0]);
+    }
+    CHECK_EQ(url_password(STR("http://me:longer@proxy"), (char[4]){ 0 }, 4), 0, "no room");
+}

@@ -665,3 +665,41 @@ TEST(xml_module_can_be_loaded)
     xml_close(loaded, doc);
     arena_release(&arena);
 }
+
+TEST(an_element_with_too_many_attributes_is_refused_before_it_is_read)
+{
+    struct xml_doc *doc;
+    struct error err = { 0 };
+    struct buf text;
+
+    begin();
+    buf_init(&text, &arena, 8 << 20);
+    buf_printf(&text, "<!-- <a b=1 c=2> --><r><![CDATA[<x =======>]]><a");
+    for (int i = 0; i <= XML_ATTRIBUTES_MAX; i++)
+        buf_printf(&text, " a%d='=\"='", i);
+    buf_printf(&text, "/></r>");
+    CHECK(!xml_open(xml, &arena, &(struct xml_source){ .bytes = buf_str(&text) }, &doc, &err),
+          "too many");
+    CHECK_STR(str_of(err.code), STR("xml.limit"), err.text);
+}
+
+/* Of a body that ends with its connection, nothing else shows that there was more. */
+TEST(a_document_that_was_cut_anywhere_is_none)
+{
+    const struct str whole = STR("<?xml version='1.0'?><!DOCTYPE r><r><!-- c --><a b='c'>t</a>"
+                                 "<![CDATA[x]]><d/>&amp;<?p i?></r>");
+    struct xml_doc *doc;
+    struct error err;
+
+    for (size_t len = 0; len <= whole.len; len++) {
+        const struct xml_source source = { .bytes = str_slice(whole, 0, len) };
+        bool ok;
+
+        begin();
+        ok = xml_open(xml, &arena, &source, &doc, &err);
+        CHECK_EQ(ok, len == whole.len, "only the whole one is read");
+        if (ok)
+            xml_close(xml, doc);
+        arena_release(&arena);
+    }
+}

@@ -60,6 +60,12 @@ static const struct {
     { "/s/l/n:r", "<s><l> <x/>\n</l></s>", false },
     { "/s/l/n:r", "<s>text<l/></s>", false },
     { "/s/l/n:r", "<s><l/><x/><x/></s>", false },
+    /* one element, which is called an error */
+    { "/s/l/r", "<s><l><error>busy</error></l></s>", true },
+    { "/s/l/r", "<s><l><x/><e:Fault xmlns:e='urn:e'/></l></s>", true },
+    { "/s/l/r", "<s><l><EXCEPTION code='1'/></l></s>", true },
+    { "/s/l/r", "<s><l><terror/></l></s>", false },
+    { "/s/l/error[@new]", "<s><l><error/></l></s>", false },
     /* a condition that no item meets */
     { "/s/l/r[@new]", "<s><l><r/><r/></l></s>", false },
     { "/s/l/r[@new]", "<s><l><r xmlns='urn:n'/></l></s>", true },

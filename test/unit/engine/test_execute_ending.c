@@ -40,6 +40,39 @@ TEST(ids_that_fail_again_do_not_hold_the_window_for_ever)
           "something else is missing");
 }
 
+TEST(what_comes_after_the_date_of_a_list_is_not_covered)
+{
+    const struct slice day = { .dimension = SLICE_TIME, .window = { 0, US_PER_DAY } };
+    struct fetch_verdict verdict = { .kind = FETCH_COMPLETE, .dated_us = US_PER_HOUR };
+    struct ending_input input = ask_with(true, 1, 0);
+    struct ending ending;
+
+    input.slice = &day;
+    ending = ending_of_verdict(&verdict, &input);
+    CHECK_EQ(ending.status, TASK_PARTIAL, "a list that is older than the end of its window");
+    CHECK_EQ(ending.covered.to_us, US_PER_HOUR, "covers what is before it");
+    CHECK(!ending.needs_reslice, "and is not divided");
+    verdict.dated_us = -US_PER_HOUR;
+    CHECK(!window_is_valid(ending_of_verdict(&verdict, &input).covered), "or nothing");
+    verdict.dated_us = US_PER_DAY - US_PER_MINUTE;
+    CHECK_EQ(ending_of_verdict(&verdict, &input).status, TASK_SUCCEEDED, "a minute is no matter");
+    verdict.dated_us = 0;
+    CHECK_EQ(ending_of_verdict(&verdict, &input).status, TASK_SUCCEEDED, "nor is no date");
+}
+
+TEST(a_task_that_kills_its_workers_is_left_alone)
+{
+    const struct slice ids = { .dimension = SLICE_ID };
+    struct ending_input input = ask_with(true, 0, 0);
+    struct ending ending = ending_crashed(&input, 10);
+
+    CHECK_EQ(ending.status, TASK_PARTIAL, "a window");
+    CHECK_EQ(ending.reason, PARTIAL_CRASHED, "is held back");
+    CHECK(!window_is_valid(ending.covered), "and covers nothing");
+    input.slice = &ids;
+    CHECK_EQ(ending_crashed(&input, 10).status, TASK_FAILED, "ids come again");
+}
+
 TEST(what_a_walk_found_decides_what_the_task_covers)
 {
     const struct {

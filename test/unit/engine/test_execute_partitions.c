@@ -60,8 +60,9 @@ TEST(partitions_of_one_priority_take_turns)
 
 TEST(a_partition_that_wants_silence_is_left_alone_until_then)
 {
-    const struct partition_rest rest = { T0 + US_PER_MINUTE, WAIT_RETRY_AFTER };
-    const struct partition_rest shorter = { T0 + US_PER_SECOND, WAIT_QUOTA };
+    const struct partition_rest rest = { .until_us = T0 + US_PER_MINUTE,
+                                         .reason = WAIT_RETRY_AFTER };
+    const struct partition_rest shorter = { .until_us = T0 + US_PER_SECOND, .reason = WAIT_QUOTA };
     struct partition_query ask;
     struct partitions *partitions;
     struct error err;

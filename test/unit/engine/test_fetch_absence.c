@@ -556,11 +556,19 @@ TEST(more_pages_and_no_next_is_a_broken_response)
     static const char *const pages[] = {
         "{\"items\":[" RECORD("a") "],\"more\":true,\"total\":1,\"nextToken\":null}",
     };
+    static const char *const flipped[] = {
+        "{\"items\":[" RECORD("a") "," RECORD("b") "],\"more\":false,\"nextToken\":\"2\"}",
+        "{\"items\":[" RECORD("c") "],\"more\":true,\"nextToken\":null}",
+    };
     struct rig rig;
 
     begin(&rig, GENERIC, "token", pages, 1);
     rig.spec.endpoint.response.has_more = path_of(&rig, "$.more");
     require_broken(&rig, "answer.next", "$.more says", "has_more is true");
+    begin(&rig, GENERIC, "token", flipped, 2);
+    rig.spec.endpoint.response.has_more = path_of(&rig, "$.more");
+    rig.spec.endpoint.response.total = (struct spec_path){ 0 };
+    require_broken(&rig, "answer.next", "$.more says", "nor is it an end after has_more: false");
 }
 
 /* One response of this shape in a walk is healed by the next attempt. */
@@ -696,4 +704,101 @@ TEST(a_container_with_other_elements_may_be_an_empty_page)
     rig_run(&rig);
     CHECK(!rig.failed && rig.ids.count == 0, "a total of 0 says that it is empty");
     rig_release(&rig);
+}
+
+/* ---- an empty list, in both formats ---- */
+
+enum { RESPONSES = 6 };
+
+static struct { /* items of the n-th response; the last one repeats */
+    bool is_xml;
+    const int *counts;
+    bool has_next; /* also where there are no items */
+} list;
+
+static bool serve_list(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[1024];
+    const int count = list.counts[n <= RESPONSES ? n - 1 : RESPONSES - 1];
+    size_t len =
+        (size_t)snprintf(body, sizeof(body), list.is_xml ? "<reply><list>" : "{\"list\":[");
+
+    (void)self;
+    for (int i = 0; i < count; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                list.is_xml ? "%s<item><id>%d</id></item>" : "%s{\"id\":\"%d\"}",
+                                i > 0 && !list.is_xml ? "," : "", 10 * n + i);
+    len += (size_t)snprintf(body + len, sizeof(body) - len, list.is_xml ? "</list>" : "]");
+    if (list.has_next)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                list.is_xml ? "<next>t%d</next>" : ",\"next\":\"t%d\"", n);
+    else
+        len += (size_t)snprintf(body + len, sizeof(body) - len, "%s",
+                                list.is_xml ? "<next/>" : ",\"next\":null");
+    len += (size_t)snprintf(body + len, sizeof(body) - len, list.is_xml ? "</reply>" : "}");
+    *reply = (struct scripted_reply){ .status = 200, .body = { body, len } };
+    return true;
+}
+
+struct walked {
+    size_t requests;
+    size_t ids;
+    struct fetch_verdict verdict;
+};
+
+static struct walked walk_list(const char *way, bool is_xml, const int *counts, bool has_next)
+{
+    struct walked walked;
+    struct rig rig;
+    char name[32];
+
+    (void)snprintf(name, sizeof(name), "%s_%s", is_xml ? "xml" : "json", way);
+    fake_source_begin(&fake, &rig, "test/data/fetch/formats.yaml", name, 0);
+    list.is_xml = is_xml;
+    list.counts = counts;
+    list.has_next = has_next;
+    fake.spoil = serve_list;
+    rig.gate.no_prefetch = true;
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    walked = (struct walked){ rig.http.sent.count, rig.ids.count, rig.last.verdict };
+    rig_release(&rig);
+    return walked;
+}
+
+/* <list/> is what [] is: an end only where it is there again, or after a page that is shorter than
+ * another. */
+TEST(an_empty_list_is_the_same_in_json_and_in_xml)
+{
+    static const struct {
+        const char *label;
+        int counts[RESPONSES];
+        size_t requests; /* by offset */
+        size_t ids;
+    } cases[] = {
+        { "nothing at all", { 0 }, 2, 0 },
+        { "nothing after a full page", { 2, 0 }, 3, 2 },
+        { "emptied once, after a full page", { 2, 0, 2, 1, 0 }, 5, 5 },
+        { "nothing after a short page", { 2, 1, 0 }, 3, 3 },
+        { "nothing after two full pages", { 2, 2, 0 }, 4, 4 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (int k = 0; k < 3; k++) {
+            const char *way = k == 0 ? "offset" : "token";
+            const struct walked json = walk_list(way, false, cases[i].counts, k == 2);
+            const struct walked xml = walk_list(way, true, cases[i].counts, k == 2);
+
+            CHECK_EQ(xml.requests, json.requests, cases[i].label);
+            CHECK_EQ(xml.ids, json.ids, cases[i].label);
+            CHECK_EQ(xml.verdict.kind, json.verdict.kind, cases[i].label);
+            CHECK_EQ(xml.verdict.end, json.verdict.end, cases[i].label);
+            for (size_t d = 0; d < FETCH_DOUBTS; d++)
+                CHECK_EQ(xml.verdict.doubts[d], json.verdict.doubts[d], cases[i].label);
+            if (k > 0)
+                continue;
+            CHECK_EQ(xml.requests, cases[i].requests, cases[i].label);
+            CHECK_EQ(xml.ids, cases[i].ids, cases[i].label);
+        }
+    }
 }

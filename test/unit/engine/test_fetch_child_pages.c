@@ -65,9 +65,10 @@ static int page_of(struct str url)
 static size_t write_next(char *at, size_t room, int parent, int next, int last)
 {
     if (next > last)
-        return (size_t)snprintf(at, room, ",\"token\":null,\"next\":null}");
+        return (size_t)snprintf(at, room, ",\"token\":null,\"next\":null,\"more\":false}");
     return (size_t)snprintf(at, room,
-                            ",\"token\":\"t%d\",\"next\":\"" BASE "/records/%s/parts?token=t%d\"}",
+                            ",\"token\":\"t%d\",\"next\":\"" BASE "/records/%s/parts?token=t%d\","
+                            "\"more\":true}",
                             next, names[parent], next);
 }
 
@@ -168,6 +169,27 @@ TEST(each_parents_list_is_walked_to_its_end)
         CHECK_STR(rig.last.verdict.reason, STR("12 ids were requested"), way);
         rig_release(&rig);
     }
+}
+
+/* How many records a page may have, one list shows for all. */
+TEST(has_more_is_confirmed_until_a_list_shows_a_longer_page)
+{
+    const struct answers small = { .odd = 1, .odd_end = PARENTS, .children = 1 };
+    const struct answers all_small = { .odd = 0, .odd_end = PARENTS, .children = 1 };
+    struct rig rig;
+
+    begin_by(&rig, "flagged", small);
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.ids.count, CHILDREN + PARENTS - 1, "all children");
+    CHECK_EQ(rig.http.sent.count, PAGES + PARENTS - 1, "no request more than pages");
+    rig_release(&rig);
+
+    begin_by(&rig, "flagged", all_small);
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, PARENTS, "all children");
+    CHECK_EQ(rig.http.sent.count, 2 * PARENTS, "one more for each list");
+    rig_release(&rig);
 }
 
 static void stop_and_resume(const char *way, int stop, int again)

@@ -518,3 +518,26 @@ TEST(a_source_that_has_changed_its_shape_stops)
     CHECK_EQ(rig.http.sent.count, 2, "it was looked at twice");
     rig_release(&rig);
 }
+
+/* ---- a body that ends with the connection, wherever that broke ---- */
+
+TEST(a_page_that_was_cut_anywhere_is_no_page)
+{
+    size_t whole = 0;
+    bool is_whole = false;
+
+    for (size_t kept = 1; !is_whole; kept++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "offset", 3);
+        rig.gate.no_prefetch = true;
+        fake.kept = kept;
+        rig_run(&rig);
+        is_whole = fake.kept == 0; /* there was nothing to cut off */
+        whole = kept;
+        CHECK(is_whole || rig.http.sent.count > 1, "it is requested again");
+        fake_source_require_complete(&fake, &rig, "nothing is lost");
+        rig_release(&rig);
+    }
+    CHECK(whole > 50, "at every byte");
+}

@@ -198,6 +198,272 @@ TEST(an_empty_page_below_the_highest_id_is_not_the_end)
     rig_release(&rig);
 }
 
+/* ---- a highest id that is not the highest ---- */
+
+/* Eight records on pages of three; each page says that the highest id is the one given for it. */
+static void walk_by_latest(const char *one, const char *two, const char *three)
+{
+    const char *latest[] = { one, two, three };
+    static const char *const items[] = { "a:1 b:2 c:3", "d:4 e:5 f:6", "g:7 h:8" };
+    static const char *const parts[] = { "since=0&", "since=3&", "since=6&" };
+
+    begin("bounded", CURSOR_ID, "0");
+    for (size_t i = 0; i < ARRAY_LEN(items); i++)
+        page(parts[i], items[i], arena_printf(&rig.arena, ",\"last\":%s", latest[i]).data);
+    page("since=8&", "", arena_printf(&rig.arena, ",\"last\":%s", three).data);
+    rig_run(&rig);
+}
+
+TEST(a_highest_id_below_the_ids_of_its_page_ends_nothing)
+{
+    static const struct {
+        const char *label, *latest[3];
+    } cases[] = {
+        { "below every id", { "0", "0", "0" } },
+        { "the first id of the page", { "1", "4", "7" } },
+        { "frozen at the end of the first page", { "3", "3", "3" } },
+        { "frozen within the second page", { "5", "5", "5" } },
+        { "falls within the second page", { "8", "5", "8" } },
+        { "falls to the end of the second page", { "8", "6", "6" } },
+        { "falls on the last page", { "8", "8", "7" } },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        walk_by_latest(cases[i].latest[0], cases[i].latest[1], cases[i].latest[2]);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.ids.count, 8, cases[i].label);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, cases[i].label);
+        CHECK(rig.last.verdict.doubts[FETCH_DOUBT_LATEST], cases[i].label);
+        check_at("8", cases[i].label);
+        rig_release(&rig);
+    }
+
+    walk_by_latest("8", "8", "8");
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_LATEST], "a true one is not doubted");
+    CHECK_EQ(rig.http.sent.count, 3, "and saves the request after the last page");
+    rig_release(&rig);
+}
+
+TEST(a_highest_id_on_the_first_page_is_confirmed)
+{
+    begin("bounded", CURSOR_ID, "7"); /* short: the source may give fewer than requested */
+    page("since=7", "a:8 b:9", ",\"last\":9");
+    page("since=9", "c:10 d:11", ",\"last\":11");
+    page("since=11", "e:12", ",\"last\":12");
+    page("since=12", "", ",\"last\":12");
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, 5, "it was the last of the page, not of the source");
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_LATEST], "a source that grows looks the same");
+    check_at("12", "the end");
+    rig_release(&rig);
+
+    walk_by_latest("3", "6", "8");
+    CHECK_EQ(rig.ids.count, 8, "full pages, too");
+    check_at("8", "all of them");
+    rig_release(&rig);
+
+    begin("bounded", CURSOR_ID, "7");
+    page("since=7", "a:8 b:9", ",\"last\":9");
+    page("since=9", "", ",\"last\":9");
+    rig_run(&rig);
+    CHECK_EQ(rig.http.sent.count, 2, "one request more");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "done");
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_LATEST], "without a doubt");
+    rig_release(&rig);
+}
+
+TEST(a_highest_id_that_is_frozen_does_not_stop_later_harvests)
+{
+    begin("bounded", CURSOR_ID, "12"); /* below the cursor, but there are ids above it */
+    page("since=12", "a:13 b:14", ",\"last\":8");
+    page("since=14", "", ",\"last\":8");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "its numbering was not reset");
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_LATEST], "but latest is wrong");
+    check_at("14", "what came counts");
+    rig_release(&rig);
+
+    begin("bounded", CURSOR_ID, "12"); /* the process dies before the end */
+    page("since=12", "a:13 b:14 c:15", ",\"last\":13");
+    page("since=15", "", ",\"last\":15");
+    rig.stop_after = 1;
+    rig_run(&rig);
+    rig.stop_after = 0;
+    rig_resume(&rig);
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_LATEST], "a kill does not hide it");
+    rig_release(&rig);
+}
+
+TEST(the_pages_of_a_source_end_at_its_highest_id)
+{
+    begin("paged_bounded", CURSOR_ID, "7");
+    page("page=t2", "d:11", ",\"next\":null,\"last\":35");
+    page("since=7", "a:8 b:9 c:10", ",\"next\":\"t2\",\"last\":35");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_SHORTFALL, "24 ids may be missing");
+    check_at("", "and nothing is adopted");
+    rig_release(&rig);
+
+    begin("paged_bounded", CURSOR_ID, "7");
+    page("page=t2", "d:11", ",\"next\":null,\"last\":9");
+    page("since=7", "a:8 b:9 c:10", ",\"next\":\"t2\",\"last\":9");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "all pages");
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_LATEST], "and a wrong latest");
+    rig_release(&rig);
+}
+
+/* ---- has_more of a feed by id ---- */
+
+TEST(has_more_does_not_end_a_feed_that_goes_on)
+{
+    begin("flagged", CURSOR_ID, "0"); /* false on full pages */
+    page("since=0&", "a:1 b:2 c:3", ",\"more\":false,\"last\":5");
+    page("since=3&", "d:4 e:5", ",\"more\":false,\"last\":5");
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, 5, "a full page is followed");
+    check_at("5", "to the end");
+    rig_release(&rig);
+
+    begin("flagged", CURSOR_ID, "0"); /* false on a short page below the highest id */
+    page("since=0&", "a:1 b:2", ",\"more\":false,\"last\":5");
+    page("since=2&", "c:3 d:4 e:5", ",\"more\":false,\"last\":5");
+    page("since=5&", "", ",\"more\":false,\"last\":5");
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, 5, "the highest id says more");
+    rig_release(&rig);
+
+    begin("flagged", CURSOR_ID, "0"); /* true, and the highest id is reached */
+    page("since=0&", "a:1 b:2 c:3", ",\"more\":true,\"last\":5");
+    page("since=3&", "d:4 e:5", ",\"more\":true,\"last\":5");
+    page("since=5&", "f:6", ",\"more\":false,\"last\":6");
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, 6, "has_more is followed");
+    rig_release(&rig);
+
+    begin("flagged", CURSOR_ID, "0"); /* true, and nothing on the page */
+    page("since=0&", "a:1 b:2 c:3", ",\"more\":true,\"last\":3");
+    page("since=3&", "", ",\"more\":true,\"last\":3");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_CUT_SHORT, "an empty page with more behind it");
+    CHECK_EQ(rig.last.verdict.end, PAGE_CUT_VOID, "would be empty again");
+    check_at("3", "what came counts");
+    rig_release(&rig);
+}
+
+/* The source gives two records where three are requested, or fewer, and has_more is always false.
+ */
+TEST(has_more_that_is_false_on_every_page_loses_nothing)
+{
+    static const char *const pages[][4] = {
+        { "a:1 b:2", "c:3 d:4", "e:5", "" },
+        { "a:1 b:2", "c:3", "d:4 e:5", "" }, /* as many as fit into a number of bytes */
+        { "a:1", "b:2 c:3", "d:4", "e:5" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        int after = 0;
+
+        begin("told", CURSOR_ID, "0");
+        for (size_t p = 0; p < ARRAY_LEN(pages[i]); p++) {
+            page(arena_printf(&rig.arena, "since=%d&", after).data, pages[i][p], ",\"more\":false");
+            after += (int)(strlen(pages[i][p]) + 1) / 4;
+        }
+        page("since=5&", "", ",\"more\":false");
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.ids.count, 5, pages[i][1]);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "to the empty page");
+        check_at("5", "the end");
+        CHECK(rig.http.sent.count <= 6, "a request or two more than pages");
+        rig_release(&rig);
+    }
+}
+
+TEST(has_more_that_is_right_costs_one_request_at_most)
+{
+    begin("told", CURSOR_ID, "0"); /* no page was longer */
+    page("since=0&", "a:1 b:2", ",\"more\":false");
+    page("since=2&", "", ",\"more\":false");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "done");
+    CHECK_EQ(rig.http.sent.count, 2, "one request more, and not twice");
+    rig_release(&rig);
+
+    begin("told", CURSOR_ID, "0");
+    page("since=0&", "a:1 b:2 c:3", ",\"more\":true");
+    page("since=3&", "d:4", ",\"more\":false");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "done");
+    CHECK_EQ(rig.http.sent.count, 2, "a page shorter than the one before it");
+    rig_release(&rig);
+
+    begin("told", CURSOR_ID, "0"); /* the process dies before the request for more */
+    page("since=0&", "a:1 b:2", ",\"more\":false");
+    page("since=2&", "c:3 d:4", ",\"more\":false");
+    page("since=4&", "e:5", ",\"more\":false");
+    page("since=5&", "", ",\"more\":false");
+    rig.stop_after = 2;
+    rig_run(&rig);
+    rig.stop_after = 0;
+    rig_resume(&rig);
+    CHECK_EQ(rig.ids.count, 5, "that has_more is wrong is remembered");
+    rig_release(&rig);
+}
+
+TEST(a_page_after_has_more_that_cannot_be_fetched_leaves_a_doubt)
+{
+    begin("told", CURSOR_ID, "0");
+    page("since=0&", "a:1 b:2", ",\"more\":false");
+    reply("since=2&", -1, 500, "{}");
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "as has_more says");
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_NEXT], "which nothing confirms");
+    check_at("2", "what came counts");
+    rig_release(&rig);
+
+    begin("told", CURSOR_ID, "0");
+    page("since=0&", "a:1 b:2", ",\"more\":false");
+    reply("since=2&", -1, 404, "{}");
+    rig_run(&rig);
+    CHECK_EQ(rig.http.sent.count, 2, "there is no such page: once is enough");
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_NEXT], "no doubt");
+    rig_release(&rig);
+
+    begin("told", CURSOR_ID, "0"); /* it was wrong before */
+    page("since=0&", "a:1 b:2", ",\"more\":false");
+    page("since=2&", "c:3 d:4", ",\"more\":false");
+    reply("since=4&", -1, 500, "{}");
+    rig_run(&rig);
+    CHECK(rig.failed, "has_more is not believed any more");
+    check_at("4", "what came counts");
+    rig_release(&rig);
+
+    begin("single", CURSOR_TOKEN, NULL); /* the token of the end is refused in the source's words */
+    reply("token=t1", -1, 410, "{\"error\":1}");
+    page("limit=3", "a:1 b:2", ",\"token\":\"t1\",\"more\":false");
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "not from the beginning again");
+    CHECK_EQ(rig.last.verdict.restarts, 0, "not even once");
+    rig_release(&rig);
+}
+
+TEST(an_empty_page_with_a_next_id_is_followed)
+{
+    begin("named", CURSOR_ID, "0");
+    page("since=0&", "a:1 b:2 c:3", ",\"next\":3");
+    page("since=3&", "", ",\"next\":6");
+    page("since=6&", "d:7", ",\"next\":7");
+    page("since=7&", "", ",\"next\":7");
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, 4, "the source has skipped what it does not show");
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "and ends");
+    check_at("7", "there");
+    rig_release(&rig);
+}
+
 TEST(a_filter_that_includes_its_id_is_given_the_next)
 {
     begin("numbers", CURSOR_ID, "99");
@@ -353,6 +619,33 @@ TEST(an_item_without_its_place_is_no_page)
     rig_release(&rig);
 }
 
+/* A page of one change after any id, for ever. */
+static void one_more_change(void *context, struct arena *arena, const struct http_request *request,
+                            struct scripted_reply *answer)
+{
+    int *count = context;
+
+    (void)request;
+    ++*count;
+    answer->status = 200;
+    answer->body = arena_printf(arena, "{\"items\":[{\"id\":%d}]}", *count);
+}
+
+TEST(a_feed_without_end_keeps_what_came)
+{
+    int count = 0;
+
+    begin("numbers", CURSOR_ID, "0");
+    rig.gate.no_prefetch = true;
+    scripted_http_reply(&rig.http, &(struct scripted_reply){
+                                       .make = one_more_change, .context = &count, .times = -1 });
+    rig_run(&rig);
+    CHECK(!rig.failed, rig.err.text);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_OVER_BUDGET, "left to a person");
+    check_at("10000", "the next harvest continues there");
+    rig_release(&rig);
+}
+
 /* ---- by token ---- */
 
 TEST(a_sync_ends_with_its_next_token)
@@ -394,6 +687,111 @@ TEST(a_sync_ends_with_its_next_token)
     rig_run(&rig);
     check_at("", "a token counts when all pages were received");
     rig_release(&rig);
+}
+
+TEST(a_sync_token_on_every_page_is_no_end)
+{
+    begin("sync", CURSOR_TOKEN, "old"); /* full, no next: was it lost? */
+    page("token=old", "a:1 b:2 c:3", ",\"next\":null,\"token\":\"new\"");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "by all signs");
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_NEXT], "but its next may be lost");
+    rig_release(&rig);
+
+    begin("sync", CURSOR_TOKEN, "old");
+    page("page=p2", "d:4 e:5 f:6", ",\"next\":null,\"token\":\"new\"");
+    page("token=old&limit=3", "a:1 b:2 c:3", ",\"next\":\"p2\",\"token\":\"new\"");
+    rig_run(&rig);
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_NEXT], "each page has it");
+    rig_release(&rig);
+
+    begin("sync", CURSOR_TOKEN, "old");
+    page("page=p2", "d:4 e:5 f:6", ",\"next\":null,\"token\":\"new\"");
+    page("token=old&limit=3", "a:1 b:2 c:3", ",\"next\":\"p2\"");
+    rig_run(&rig);
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_NEXT], "a source that lost its next gives it, too");
+    CHECK_EQ(rig.http.sent.count, 3, "the last page is requested twice");
+    rig_release(&rig);
+
+    begin("sync", CURSOR_TOKEN, "old");
+    page("page=p2", "d:4", ",\"next\":null,\"token\":\"new\"");
+    page("token=old&limit=3", "a:1 b:2 c:3", ",\"next\":\"p2\"");
+    rig_run(&rig);
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_NEXT], "a short one is the last");
+    CHECK_EQ(rig.http.sent.count, 2, "by two signs");
+    rig_release(&rig);
+}
+
+TEST(changes_that_come_with_the_token_that_was_sent_are_doubted)
+{
+    begin("sync", CURSOR_TOKEN, "old");
+    page("token=old", "a:1", ",\"token\":\"old\"");
+    rig_run(&rig);
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_SAME_TOKEN], "the next sync gets them again");
+    rig_release(&rig);
+
+    begin("sync", CURSOR_TOKEN, "old");
+    page("token=old", "", ",\"token\":\"old\"");
+    rig_run(&rig);
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_SAME_TOKEN], "nothing has changed");
+    rig_release(&rig);
+
+    begin("single", CURSOR_TOKEN, NULL); /* one kind of token: it sticks in the middle */
+    page("token=t1", "d:4 e:5 f:6", ",\"token\":\"t1\",\"more\":false");
+    page("limit=3", "a:1 b:2 c:3", ",\"token\":\"t1\",\"more\":true");
+    rig_run(&rig);
+    CHECK_EQ(rig.ids.count, 6, "two pages");
+    CHECK(rig.last.verdict.doubts[FETCH_DOUBT_SAME_TOKEN], "the third may never come");
+    rig_release(&rig);
+
+    begin("single", CURSOR_TOKEN, NULL);
+    page("token=t2", "", ",\"token\":\"t2\",\"more\":false");
+    page("token=t1", "d:4 e:5 f:6", ",\"token\":\"t2\",\"more\":false");
+    page("limit=3", "a:1 b:2 c:3", ",\"token\":\"t1\",\"more\":true");
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "the end");
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_SAME_TOKEN], "the same token with nothing");
+    check_at("t2", "continues there");
+    rig_release(&rig);
+}
+
+/* At each harvest, and not only where a page is full. */
+TEST(a_next_that_was_sent_is_doubted_beside_a_new_sync_token)
+{
+    static const char *const afters[] = { NULL, "s1", "s2" };
+
+    for (size_t i = 0; i < ARRAY_LEN(afters); i++) {
+        begin("twin", CURSOR_TOKEN, afters[i]);
+        page("token=s1", "d:4", ",\"next\":\"s1\",\"token\":\"s2\"");
+        page("token=s2", "e:5 f:6", ",\"next\":\"s2\",\"token\":\"s3\"");
+        page("token=p2", "c:3", ",\"next\":\"p2\",\"token\":\"s1\"");
+        page("limit=3", "a:1 b:2", ",\"next\":\"p2\"");
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.last.verdict.kind, FETCH_COMPLETE, "by all signs");
+        CHECK(rig.last.verdict.doubts[FETCH_DOUBT_SAME_TOKEN], "what follows may be lost");
+        rig_release(&rig);
+    }
+
+    begin("twin", CURSOR_TOKEN, "s1");
+    page("token=s1", "", ",\"next\":\"s1\",\"token\":\"s2\"");
+    rig_run(&rig);
+    CHECK(!rig.last.verdict.doubts[FETCH_DOUBT_SAME_TOKEN], "nothing came, and nothing is lost");
+    rig_release(&rig);
+}
+
+TEST(a_sync_token_is_a_text_or_a_number)
+{
+    static const char *const tokens[] = { "true", "{}", "[]", "[\"a\"]" };
+
+    for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
+        begin("sync", CURSOR_TOKEN, "old");
+        page("token=old", "a:1",
+             arena_printf(&rig.arena, ",\"next\":null,\"token\":%s", tokens[i]).data);
+        rig_run(&rig);
+        CHECK(rig.failed, tokens[i]);
+        rig_release(&rig);
+    }
 }
 
 TEST(an_expired_token_makes_a_full_sync)

@@ -13,6 +13,12 @@ static const struct page_rules offset_rules = {
     .size_min = 1,
     .replayable = true,
 };
+static const struct page_rules fixed_rules = {
+    .type = PAGINATION_OFFSET,
+    .size = 10,
+    .is_size_fixed = true,
+    .replayable = true,
+};
 static const struct page_rules token_rules = {
     .type = PAGINATION_TOKEN,
     .size = 10,
@@ -56,8 +62,8 @@ static const struct page_rules capped_rules = {
 static const struct page_rules single_rules = { .type = PAGINATION_SINGLE, .replayable = true };
 
 /* Which page the response is: the third one, after 20 records; the same, requested once more, or
- * after a page shorter than the one before it; or the first. */
-enum place { THIRD, AGAIN, BEHIND_SHORT, FIRST };
+ * after a page shorter than the one before it; or the first, once or twice. */
+enum place { THIRD, AGAIN, BEHIND_SHORT, FIRST, FIRST_AGAIN };
 
 /* Braces that leave a row on few lines. */
 #define SEEN(...)   \
@@ -106,6 +112,16 @@ static const struct {
     { "has_more is false, and a token after a full page", THIRD, &token_rules,
       SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO, .next = STR_INIT("b")), PAGE_GO_ON,
       PAGE_REASON_NONE },
+    { "has_more is false on a short first page", FIRST, &offset_rules,
+      SEEN(.items = 4, .fresh = 4, .more = PAGE_MORE_NO), PAGE_GO_ON, PAGE_REASON_NONE },
+    { "has_more is false on a short first page with a token", FIRST, &token_rules,
+      SEEN(.items = 4, .fresh = 4, .more = PAGE_MORE_NO, .next = STR_INIT("b")), PAGE_GO_ON,
+      PAGE_REASON_NONE },
+    { "has_more is false on a short first page of a fixed size", FIRST, &fixed_rules,
+      SEEN(.items = 4, .fresh = 4, .more = PAGE_MORE_NO), PAGE_END, PAGE_END_NO_MORE },
+    { "has_more is false on a short first page, which is all", FIRST, &offset_rules,
+      SEEN(.items = 4, .fresh = 4, .more = PAGE_MORE_NO, .has_total = true, .total = 4), PAGE_END,
+      PAGE_END_NO_MORE },
     { "has_more is false, the total says more", THIRD, &offset_rules,
       SEEN(.items = 10, .fresh = 10, .more = PAGE_MORE_NO, .has_total = true, .total = 50),
       PAGE_GO_ON, PAGE_REASON_NONE },
@@ -150,6 +166,13 @@ static const struct {
       SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_REPEAT, PAGE_UNSURE_TAIL },
     { "the token that was sent, twice", AGAIN, &token_rules,
       SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_END, PAGE_END_SAME_TOKEN },
+    { "the token that was sent, on a first page", FIRST, &token_rules,
+      SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_REPEAT, PAGE_UNSURE_TAIL },
+    { "the token that was sent, on a first page, twice", FIRST_AGAIN, &token_rules,
+      SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a")), PAGE_END, PAGE_END_BARE },
+    { "the token that was sent, on a first page, twice, has_more says no", FIRST_AGAIN,
+      &token_rules, SEEN(.items = 3, .fresh = 3, .next = STR_INIT("a"), .more = PAGE_MORE_NO),
+      PAGE_END, PAGE_END_SAME_TOKEN },
     { "the token that was sent, and nothing", BEHIND_SHORT, &token_rules,
       SEEN(.items = 0, .next = STR_INIT("a")), PAGE_END, PAGE_END_SAME_TOKEN },
     { "the token that was sent, and records that are known", AGAIN, &token_rules,
@@ -238,13 +261,14 @@ TEST(every_sign_leads_to_the_decision_of_the_table)
 {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct page_state state = page_first(cases[i].rules, NULL, (struct window){ 0, 0 });
-        const struct page_facts facts = { .is_second = cases[i].place == AGAIN };
+        const enum place place = cases[i].place;
+        const struct page_facts facts = { .is_second = place == AGAIN || place == FIRST_AGAIN };
         struct page_decision decision;
 
-        state.number = cases[i].place == FIRST ? 0 : 2;
+        state.number = place == FIRST || place == FIRST_AGAIN ? 0 : 2;
         state.offset = state.number * 10;
         state.largest = state.number > 0 ? 10 : 0;
-        state.was_short = cases[i].place == BEHIND_SHORT;
+        state.was_short = place == BEHIND_SHORT;
         if (cases[i].rules->type == PAGINATION_TOKEN || cases[i].rules->type == PAGINATION_URL)
             state.token = STR("a");
         decision = page_decide(cases[i].rules, &state, &cases[i].seen, &facts);
@@ -281,6 +305,36 @@ TEST(a_probe_is_sent_only_without_other_signs)
     CHECK(!page_decide(&offset_rules, &state, &seen, &facts).next.is_probe, "full");
     seen = (struct page_seen){ .items = 3, .fresh = 3, .has_total = true, .total = 9 };
     CHECK(!page_decide(&offset_rules, &state, &seen, &facts).next.is_probe, "the total says more");
+}
+
+TEST(has_more_is_believed_on_a_page_shorter_than_another)
+{
+    const struct page_state first = page_first(&offset_rules, NULL, (struct window){ 0, 0 });
+    struct page_seen seen = { .items = 4, .fresh = 4, .more = PAGE_MORE_NO };
+    struct page_facts facts = { .largest = 5 }; /* of another list of the walk */
+    struct page_decision decision = page_decide(&offset_rules, &first, &seen, &facts);
+
+    CHECK_EQ(decision.reason, PAGE_END_NO_MORE, "the source gives five on a page");
+    facts.largest = 4;
+    decision = page_decide(&offset_rules, &first, &seen, &facts);
+    REQUIRE(decision.step == PAGE_GO_ON, "it may give four at most");
+    CHECK(decision.next.is_probe, "to see whether the list goes on");
+
+    seen = (struct page_seen){ .more = PAGE_MORE_NO };
+    CHECK_EQ(page_decide(&offset_rules, &decision.next, &seen, &facts).reason, PAGE_END_EMPTY,
+             "nothing there: not requested twice");
+    seen.more = PAGE_MORE_YES;
+    CHECK_EQ(page_decide(&offset_rules, &decision.next, &seen, &facts).reason, PAGE_UNSURE_EMPTY,
+             "unless has_more is true now");
+    seen = (struct page_seen){ .items = 4, .more = PAGE_MORE_NO };
+    CHECK_EQ(page_decide(&offset_rules, &decision.next, &seen, &facts).reason, PAGE_END_NO_MORE,
+             "the last page once more: not requested twice");
+
+    seen = (struct page_seen){ .items = 3, .fresh = 3, .more = PAGE_MORE_NO };
+    for (int i = 0; i < 2; i++) {
+        decision = page_decide(&offset_rules, &decision.next, &seen, &facts);
+        REQUIRE(decision.step == PAGE_GO_ON, "records came after it, so it ends nothing any more");
+    }
 }
 
 TEST(an_expected_slice_is_not_believed_to_be_empty_at_once)

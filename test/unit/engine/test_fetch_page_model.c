@@ -20,6 +20,7 @@ struct source {
     int size_max;               /* clamps silently */
     bool tells_total;
     bool tells_more;
+    bool denies_more; /* has_more is false on every page */
     enum ending ending;
     bool is_exclusive; /* TIME: gives what comes after the instant that was sent */
     int coarse_us;     /* TIME: ... and all that follows within so much; 0: nothing */
@@ -94,7 +95,7 @@ static struct page_seen reply_of(struct source *source, const struct page_rules 
     seen.has_total = source->tells_total;
     seen.total = source->records;
     if (source->tells_more)
-        seen.more = until < source->records ? PAGE_MORE_YES : PAGE_MORE_NO;
+        seen.more = until < source->records && !source->denies_more ? PAGE_MORE_YES : PAGE_MORE_NO;
     if (rules->type == PAGINATION_TOKEN) {
         if (source->is_scroll)
             seen.next = STR("scroll");
@@ -192,7 +193,8 @@ static void source_init(struct source *source, struct random *random)
     source->tells_total = random_chance(random, 50);
     source->tells_more = random_chance(random, 30);
     source->ending = (enum ending)random_between(random, 0, 3);
-    source->fault_percent = random_chance(random, 50) ? 15 : 0;
+    source->denies_more = source->tells_more && random_chance(random, 50);
+    source->fault_percent = random_chance(random, 50) && !source->denies_more ? 15 : 0;
 }
 
 /* A page that was cut off within the first instant, or where larger pages were requested and not

@@ -228,7 +228,7 @@ TEST(a_lost_page_of_a_scroll_restarts_the_walk)
     CHECK(rig.last.verdict.is_proven, "95 of 95");
     CHECK_EQ(fake.scrolls, 2, "begun twice");
     CHECK_EQ(rig.last.verdict.restarts, 1, "and told");
-    CHECK_EQ(rig.gate.prefetched, 0, "nothing is asked for ahead");
+    CHECK(rig.gate.prefetched > 0, "pages are requested ahead");
     CHECK_EQ(rig.befores.count, 0, "a token that stays the same is no key");
     rig_release(&rig);
 }

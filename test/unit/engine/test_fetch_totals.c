@@ -306,6 +306,73 @@ TEST(a_list_without_end_is_left_to_a_person)
     rig_release(&rig);
 }
 
+/* The same, one record to a page and without a total; with `endless_total`, one that grows. */
+static bool endless_total;
+
+static bool pages_of_nothing_known(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static char body[256];
+    char total[32] = "";
+
+    (void)self;
+    if (endless_total)
+        (void)snprintf(total, sizeof(total), ",\"total\":%d", n + 20);
+    reply->body.len = (size_t)snprintf(body, sizeof(body),
+                                       "{\"items\":[{\"id\":\"n%d\",\"updated_at\":\"2026-01-01T00:"
+                                       "00:00Z\"}],\"nextToken\":\"t%d\"%s}",
+                                       n, n + 1, total);
+    reply->body.data = body;
+    return true;
+}
+
+static void begin_endless(struct rig *rig, bool has_total)
+{
+    fake_source_begin(&fake, rig, GENERIC, "token", 0);
+    rig->gate.no_prefetch = true;
+    endless_total = has_total;
+    if (!has_total)
+        rig->spec.endpoint.response.total = (struct spec_path){ 0 };
+    fake.spoil = pages_of_nothing_known;
+}
+
+TEST(a_list_without_end_and_without_a_total_is_left_to_a_person)
+{
+    struct rig rig;
+
+    for (int has_total = 0; has_total <= 1; has_total++) {
+        begin_endless(&rig, has_total);
+        rig_run(&rig);
+        CHECK(!rig.failed, "it ends");
+        CHECK_EQ(rig.last.verdict.kind, FETCH_OVER_BUDGET, "and says why");
+        CHECK_EQ(rig.sums.requests, WALK_BUDGET_BLIND_MAX, "after as many pages as may be");
+        CHECK(str_find(rig.last.verdict.reason, STR("page.max_pages")) <
+                  rig.last.verdict.reason.len,
+              "and what helps");
+        rig_release(&rig);
+    }
+}
+
+TEST(a_long_list_is_not_cut_where_its_length_is_known)
+{
+    struct rig rig;
+
+    begin_endless(&rig, false); /* by the harvests before */
+    rig.slice.expected_records = INT64_C(1000) * WALK_BUDGET_BLIND_MAX;
+    rig.stop_after = WALK_BUDGET_BLIND_MAX + 10;
+    rig_run(&rig);
+    CHECK(!rig.failed && !rig.last.is_last, "it goes on");
+    CHECK_EQ(rig.sums.requests, WALK_BUDGET_BLIND_MAX + 10, "beyond the bound");
+    rig_release(&rig);
+
+    begin_endless(&rig, false); /* by its author */
+    rig.spec.endpoint.page.max_pages = WALK_BUDGET_BLIND_MAX + 5;
+    rig_run(&rig);
+    CHECK_EQ(rig.last.verdict.kind, FETCH_CUT_SHORT, "as far as the source file says");
+    CHECK_EQ(rig.last.verdict.end, PAGE_CUT_PAGES, "by its limit");
+    CHECK_EQ(rig.sums.requests, WALK_BUDGET_BLIND_MAX + 5, "and not before");
+    rig_release(&rig);
+}
+
 /* Two full pages, the second of them with this Link. */
 static const char *last_link;
 

@@ -227,6 +227,117 @@ TEST(a_wait_that_is_written_late_is_as_long_on_any_calendar)
     }
 }
 
+/* ---- a wait that is demanded while the store is locked, or away ---- */
+
+static void demand_silence(void)
+{
+    hear((struct permit_feedback){
+        .requests = 1,
+        .status = 429,
+        .signal = { .outcome = BUCKET_THROTTLED, .retry_after_us = 100 * US_PER_SECOND } });
+}
+
+/* Nobody requests anything of that source again: it is silent. */
+TEST(a_wait_that_could_not_be_written_is_written_as_soon_as_the_store_is_back)
+{
+    enum { BY_NOBODY_IN_PARTICULAR, BY_ANOTHER_SOURCE, BY_THE_END, WAYS };
+
+    for (int way = 0; way < WAYS; way++) {
+        struct spec_endpoint other;
+
+        begin(10, 5);
+        other = world.endpoint;
+        other.name = STR("others");
+        other.rate.scope = RATE_SCOPE_ENDPOINT;
+        CHECK_EQ(ask(true), RATE_ALLOW, "at once");
+        fault_store_arm(world.store, &(struct store_fault){ .effect = FAULT_OUTAGE });
+        demand_silence();
+        CHECK_EQ(ask(true), RATE_REJECT, "who has heard it is silent at once");
+        virtual_clock_advance(&world.clock, 5 * US_PER_SECOND);
+        gate_tell(world.gate);
+        gate_begin(world.gate, &(struct gate_task){ .source = STR("example"),
+                                                    .wait_max_us = 10 * US_PER_SECOND });
+        virtual_clock_advance(&world.clock, 5 * US_PER_SECOND);
+        CHECK(fault_store_disarm(world.store), "it could not be written");
+        CHECK_EQ(ask_of_another(), RATE_ALLOW, "nor can others know of it");
+        if (way == BY_NOBODY_IN_PARTICULAR) {
+            gate_tell(world.gate);
+        } else if (way == BY_ANOTHER_SOURCE) {
+            world.endpoint = other;
+            CHECK_EQ(ask(true), RATE_ALLOW, "of another source");
+            done();
+            world.endpoint = crowd_endpoint(10, 5);
+        } else {
+            gate_close(world.gate);
+            world.gate = NULL;
+        }
+        CHECK_EQ(ask_of_another(), RATE_WAIT, "all are silent now");
+        virtual_clock_advance(&world.clock, 85 * US_PER_SECOND);
+        CHECK_EQ(ask_of_another(), RATE_WAIT, "for as long as was demanded,");
+        virtual_clock_advance(&world.clock, 10 * US_PER_SECOND);
+        CHECK_EQ(ask_of_another(), RATE_ALLOW, "and no longer");
+        end();
+    }
+}
+
+/* While a thread waits for the lock, another one sees that the row says nothing of a silence. */
+static struct {
+    struct clock clock; /* first */
+    struct gate *gate;
+    bool is_lifted;
+} listener;
+
+static bool listen_meanwhile(struct clock *clock, int64_t monotonic_us, int wake_fd)
+{
+    (void)clock;
+    (void)wake_fd;
+    listener.is_lifted = gate_hear_lifted(listener.gate);
+    virtual_clock_advance(&world.clock, monotonic_us - clock_monotonic_us(&world.clock.clock));
+    return true;
+}
+
+static int64_t listener_monotonic(struct clock *clock)
+{
+    (void)clock;
+    return clock_monotonic_us(&world.clock.clock);
+}
+
+TEST(a_wait_is_not_forgotten_while_it_is_being_written)
+{
+    static const char *const moments[] = { NULL, "UPDATE ing_rate_gate SET" };
+
+    for (size_t i = 0; i < ARRAY_LEN(moments); i++) {
+        struct store *session;
+
+        begin(10, 5);
+        REQUIRE_OK(store_another(world.store, &session, &world.err), world.err);
+        listener.clock = (struct clock){ .monotonic_us = listener_monotonic,
+                                         .sleep_until_us = listen_meanwhile };
+        listener.is_lifted = false;
+        REQUIRE_OK(gate_open(&listener.gate,
+                             &(struct gate_parts){ .pool = world.pool,
+                                                   .store = session,
+                                                   .clock = &world.clock.clock,
+                                                   .random = &world.random.source,
+                                                   .owner = STR("listener"),
+                                                   .wake_fd = CLOCK_NO_WAKE },
+                             &world.err),
+                   world.err);
+        CHECK_EQ(ask(true), RATE_ALLOW, "at once");
+        fault_store_arm(world.store, &(struct store_fault){ .effect = FAULT_SLOW,
+                                                            .sql = moments[i],
+                                                            .clock = &listener.clock,
+                                                            .slow_us = 3 * US_PER_SECOND });
+        demand_silence();
+        CHECK(fault_store_disarm(world.store), "it was written slowly");
+        CHECK(!listener.is_lifted, "nobody has lifted it");
+        CHECK_EQ(ask(true), RATE_REJECT, "it lasts");
+        gate_close(listener.gate);
+        store_close(session);
+        end();
+    }
+}
+
 TEST(a_slot_that_others_hold_and_a_quota_of_our_own_are_reported)
 {
     struct rate_slot slot = { STR("example/works"), STR("other"), NOW_US, NOW_US + US_PER_SECOND,
@@ -402,6 +513,69 @@ TEST(slots_are_returned)
     end();
 }
 
+/* How many of two slots are free. */
+static int free_slots(void)
+{
+    const struct rate_slot slot = { STR("example/works"), STR("other"), NOW_US, NOW_US + 1000, 2 };
+    int64_t first, second;
+
+    REQUIRE_OK(store_begin(world.store, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &slot, &first, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &slot, &second, &world.err), world.err);
+    store_rollback(world.store);
+    return (first > 0) + (second > 0);
+}
+
+TEST(a_slot_that_could_not_be_returned_is_returned_later)
+{
+    begin(10, 2);
+    world.endpoint.rate.limit.concurrency = 2;
+    CHECK_EQ(ask(true), RATE_ALLOW, "one");
+    fault_store_arm(world.store,
+                    &(struct store_fault){ .sql = "DELETE FROM ing_rate_permit WHERE id",
+                                           .code = "store.busy" });
+    done();
+    CHECK(fault_store_disarm(world.store), "it could not be returned");
+    CHECK_EQ(free_slots(), 1, "so it is taken");
+    CHECK_EQ(ask(true), RATE_ALLOW, "another");
+    done();
+    CHECK_EQ(free_slots(), 2, "both were returned");
+    end();
+}
+
+/* The server may be working on a request that was given up. */
+TEST(a_slot_of_a_request_that_timed_out_is_kept_for_a_while)
+{
+    const struct rate_slot later = { STR("example/works"), STR("other"), NOW_US + 2 * US_PER_MINUTE,
+                                     NOW_US + US_PER_HOUR, 2 };
+    int64_t first, second;
+
+    begin(10, 2);
+    world.endpoint.rate.limit.concurrency = 2;
+    CHECK_EQ(ask(true), RATE_ALLOW, "one");
+    hear((struct permit_feedback){ .requests = 1, .busy_us = US_PER_MINUTE });
+    CHECK_EQ(free_slots(), 1, "it counts");
+    REQUIRE_OK(store_begin(world.store, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &later, &first, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &later, &second, &world.err), world.err);
+    store_rollback(world.store);
+    CHECK(first > 0 && second > 0, "and then no longer");
+    end();
+}
+
+TEST(a_slot_whose_commit_was_lost_is_returned)
+{
+    begin(10, 2);
+    world.endpoint.rate.limit.concurrency = 2;
+    fault_store_arm(world.store,
+                    &(struct store_fault){ .effect = FAULT_AFTER, .call = FAULT_COMMIT });
+    CHECK_EQ(ask(true), RATE_ALLOW, "by a second slot");
+    CHECK(fault_store_disarm(world.store), "the first one's commit was lost");
+    done();
+    CHECK_EQ(free_slots(), 2, "both were returned");
+    end();
+}
+
 /* What the limits promise, by the formula of limit.h: exactly, for every burst and cost. */
 TEST(what_is_left_unused_makes_up_for_lateness)
 {
@@ -524,7 +698,7 @@ TEST(a_refused_credential_is_not_used_by_any_process_until_a_person_readmits_it)
                world.err);
     gate_begin(world.gate, &(struct gate_task){ .source = STR("example") });
     CHECK_STR(send_well(), STR("key1"), "knows it from the store");
-    REQUIRE_OK(gate_readmit(world.store, STR("example/works#key0"), NOW_US, &changed, &world.err),
+    REQUIRE_OK(gate_lift(world.store, STR("example/works#key0"), NOW_US, &changed, &world.err),
                world.err);
     CHECK(changed, "a person has seen to it");
     virtual_clock_advance(&world.clock, US_PER_MINUTE);

@@ -309,19 +309,25 @@ TEST(answers_that_are_not_pages)
 {
     static const struct {
         const char *url, *answer, *code;
+        enum error_level level; /* L1: a later answer may be a page */
     } cases[] = {
-        { "https://example.org/x", "HTTP/1.1 404 Not Found\n\n{}", "guess.status" },
-        { "https://example.org/x", "<html><body>down</body></html>", "body.html" },
-        { "https://example.org/x", "{\"a\":", "json.syntax" },
-        { "https://example.org/x", "<a><b></a>", "xml.syntax" },
-        { "ftp://example.org/x", "{}", "guess.url" },
-        { "not a url", "{}", "guess.url" },
+        { "https://example.org/x", "HTTP/1.1 404 Not Found\n\n{}", "guess.status", ERROR_REQUEST },
+        { "https://example.org/x", "HTTP/1.1 401 Who?\n\n{}", "guess.status", ERROR_REQUEST },
+        { "https://example.org/x", "HTTP/1.1 429 Slow\n\n{}", "guess.status", ERROR_TRANSIENT },
+        { "https://example.org/x", "HTTP/1.1 503 Down\n\n{}", "guess.status", ERROR_TRANSIENT },
+        { "https://example.org/x", "<html><body>down</body></html>", "body.html", ERROR_REQUEST },
+        { "https://example.org/x", "", "body.empty", ERROR_REQUEST },
+        { "https://example.org/x", "{\"a\":", "json.syntax", ERROR_REQUEST },
+        { "https://example.org/x", "<a><b></a>", "xml.syntax", ERROR_REQUEST },
+        { "ftp://example.org/x", "{}", "guess.url", ERROR_REQUEST },
+        { "not a url", "{}", "guess.url", ERROR_REQUEST },
     };
     struct rig rig;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         CHECK(!make(&rig, cases[i].url, cases[i].answer), cases[i].answer);
         CHECK_STR(str_of(rig.err.code), str_of(cases[i].code), cases[i].answer);
+        CHECK_EQ(rig.err.level, cases[i].level, cases[i].answer);
         end(&rig);
     }
 }

@@ -58,7 +58,7 @@ TEST(what_is_made_is_read_back_in_every_form)
         struct wire_event event;
         struct error err = { 0 };
 
-        REQUIRE_OK(wire_read(&arena, cases[i].settings.carrier, &message, &event, &err), err);
+        REQUIRE_OK(wire_read(&arena, &cases[i].settings, &message, &event, &err), err);
         CHECK_STR(event.event_id, STORED.event.event_id, cases[i].label);
         CHECK_STR(event.event_type, STORED.event.event_type, cases[i].label);
         CHECK_STR(event.aggregate_type, STR("crossref/works"), cases[i].label);
@@ -107,7 +107,7 @@ TEST(what_a_message_lacks_or_has_wrong_is_told)
             message.content_type = str_of(cases[i].content_type);
         if (cases[i].body != NULL)
             message.body = str_of(cases[i].body);
-        CHECK(!wire_read(&arena, WIRE_HEADERS, &message, &event, &err), cases[i].code);
+        CHECK(!wire_read(&arena, &settings, &message, &event, &err), cases[i].code);
         CHECK_EQ((int)err.level, ERROR_DATA, "of this message alone");
         CHECK_STR(str_of(err.code), str_of(cases[i].code), err.text);
     }

@@ -64,7 +64,9 @@ static void count_report(void *context, const struct error *err)
 static void rig_init(struct rig *rig, int refusals)
 {
     *rig = (struct rig){ .faulty = { .store = { .ops = &OPS }, .refusals = refusals } };
-    rig->clock.clock = (struct clock){ still_now, still_now, still_sleep };
+    rig->clock.clock = (struct clock){ .now_us = still_now,
+                                       .monotonic_us = still_now,
+                                       .sleep_until_us = still_sleep };
     rig->random = (struct random_source){ same_bytes };
     rig->retry = (struct store_retry){ .store = &rig->faulty.store };
     rig->backoff = (struct store_backoff){ .delay_min_us = 100,

@@ -159,7 +159,7 @@ TEST(the_stored_form_is_the_file_with_its_defaults)
     REQUIRE_OK(bus_compile(&rig.arena, &rig.spec, &rig.text, &rig.err), rig.err);
     CHECK_STR(rig.text.json,
               STR("{\"address\":[\"tls://nats.example.org:4222\"],\"allow_plain\":false,"
-                  "\"batch\":{\"bytes\":8388608,\"events\":500},\"bus\":\"works\","
+                  "\"batch\":{\"bytes\":8388608,\"events\":4000},\"bus\":\"works\","
                   "\"cloudevents\":\"NONE\",\"create\":{\"dedup\":\"10m\",\"keep\":\"1w\","
                   "\"replicas\":1,\"storage\":\"FILE\"},\"format\":\"JSON\","
                   "\"on_failure\":\"WAIT\",\"order\":\"KEY\",\"read\":{\"bytes\":16777216,"
@@ -184,8 +184,8 @@ TEST(a_stored_form_that_somebody_changed_is_refused)
         const char *from;
         const char *to;
     } changes[] = {
-        { "\"events\":500", "\"events\":0" },
-        { "\"events\":500", "\"events\": 500" },
+        { "\"events\":4000", "\"events\":0" },
+        { "\"events\":4000", "\"events\": 4000" },
         { "\"keep\":\"1w\"", "\"keep\":\"7d\"" },
         { "\"type\":\"NATS\"", "\"type\":\"nats\"" },
         { "\"bus\":\"works\"", "\"bus\":\"works\",\"x\":1" },
@@ -223,7 +223,7 @@ TEST(a_difference_is_a_line_per_setting)
     buf_init(&out, &rig.arena, 4096);
     CHECK_EQ(bus_diff(&rig.arena, &old, &rig.spec, &out), 3, "three");
     CHECK_STR(buf_str(&out),
-              STR("- description: gone\n~ batch.events: 500 -> 1000\n+ message_max: 64KiB\n"),
+              STR("- description: gone\n~ batch.events: 4000 -> 1000\n+ message_max: 64KiB\n"),
               "as lines");
     end();
 }

@@ -49,6 +49,8 @@ static const struct {
         "http.body_max",
         "http.inflated_max",
         "http.redact",
+        "http.archive_keep",
+        "http.archive_size",
         "http.redact_names",
         "auth.secret",
         "auth.username",

@@ -568,6 +568,43 @@ TEST(a_snapshot_is_all_that_is_needed_to_run)
     arena_release(&arena);
 }
 
+/* Neither by their names nor by their places in the file; equal ones by their names. */
+TEST(credentials_are_in_the_order_of_their_priority)
+{
+    static const char source[] =
+        "source: keys\n"
+        "http: { base_url: https://keys.example.org }\n"
+        "auth: { type: api_key, location: header, name: X-Key }\n"
+        "credentials:\n"
+        "  alpha: { priority: 30, secret: env:A }\n"
+        "  omega: { priority: 20, secret: env:O }\n"
+        "  gamma: { priority: 20, secret: env:G }\n"
+        "  zeta: { priority: 9, secret: env:Z }\n"
+        "endpoints:\n"
+        "  works:\n"
+        "    role: search\n"
+        "    path: /works\n"
+        "    query: { page: \"${page.no}\", from: \"${date(window.from)}\" }\n"
+        "    page: { type: page, base: 1 }\n"
+        "    window: { key: updated }\n"
+        "    response: { items: $.items, id: $.id, updated_at: $.updated }\n"
+        "operations:\n"
+        "  harvest: { endpoint: works }\n";
+    static const char *const order[] = { "zeta", "gamma", "omega", "alpha" };
+    struct snapshot snapshot;
+    struct spec spec;
+    struct error err;
+
+    arena_release(&arena);
+    arena_init(&arena, 64 << 20);
+    snapshot = snapshot_of_text(source, NULL, (struct selected_list){ 0 });
+    REQUIRE_OK(spec_read(&arena, snapshot.json, &spec, &err), err);
+    REQUIRE(spec.credential_count == ARRAY_LEN(order), "all of them");
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        CHECK_STR(spec.credentials[i].name, str_of(order[i]), "in this order they are used");
+    arena_release(&arena);
+}
+
 /* Members are random values of all types; what was written reads back the same. */
 TEST(every_snapshot_can_be_read_back)
 {

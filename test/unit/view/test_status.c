@@ -157,6 +157,23 @@ TEST(a_credential_that_was_refused_needs_a_person)
     CHECK_EQ(needs_of(&status), 0, "it is used again");
 }
 
+TEST(a_silence_of_many_hours_needs_a_person)
+{
+    struct view_status status = well();
+    struct view_gate gate = { .key = STR("crossref/works"),
+                              .is_configured = true,
+                              .source = STR("crossref"),
+                              .view = { .is_known = true,
+                                        .parked_until_us = INT64_MIN,
+                                        .cooldown_until_us = NOW + 23 * US_PER_HOUR } };
+
+    status.gates = (struct view_gate_list){ &gate, 1 };
+    REQUIRE(needs_of(&status) == 1, "one");
+    CHECK(has(status.needs.items[0].text, "crossref: it demands silence for another 23h"), "which");
+    gate.view.cooldown_until_us = NOW + US_PER_HOUR;
+    CHECK_EQ(needs_of(&status), 0, "an hour is usual");
+}
+
 TEST(the_limits_of_a_gate_are_those_that_its_requests_have)
 {
     struct view_gate gate = { .rate = { .limit = { .per_second = 3, .burst = 3 },

@@ -6,9 +6,19 @@
 #include "planning.h"
 #include "view/reader.h"
 
+static inline int64_t view_rig_now(struct clock *clock)
+{
+    (void)clock;
+    return NOW_US;
+}
+
 static inline struct view_reader view_rig(struct store *store)
 {
-    return (struct view_reader){ .store = store, .arena = contract_arena(), .now_us = NOW_US };
+    static struct clock clock = { .now_us = view_rig_now, .monotonic_us = view_rig_now };
+
+    return (struct view_reader){
+        .store = store, .arena = contract_arena(), .now_us = NOW_US, .clock = &clock
+    };
 }
 
 /* A value under way: what view_rig_begin() returns is written to, view_rig_end() gives the text. */

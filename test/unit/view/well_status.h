@@ -51,6 +51,7 @@ static struct view_status well(void)
                                           .troubles = { &trouble, 1, 0, 0 } };
     return (struct view_status){ .now_us = NOW,
                                  .since_us = NOW - US_PER_DAY,
+                                 .limits = alert_limits_default(),
                                  .sources = { &source, 1 } };
 }
 
@@ -58,7 +59,7 @@ static size_t needs_of(struct view_status *status)
 {
     struct error err = { 0 };
 
-    status->needs = (struct view_need_list){ 0 };
+    status->needs = (struct alert_finding_list){ 0 };
     REQUIRE_OK(view_status_judge(status, &arena, &err), err);
     return status->needs.count;
 }

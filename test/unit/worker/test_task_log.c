@@ -13,7 +13,15 @@ static struct task_log task_log;
 static int ends[2];
 static char written[16384];
 
+static const struct task_partition partition = { .source = STR_INIT("crossref"),
+                                                 .endpoint = STR_INIT("works"),
+                                                 .operation = OPERATION_HARVEST };
 static const struct task task = { .id = 7,
+                                  .schedule_instance_id = 1,
+                                  .lease_owner = STR_INIT("host:1:7f/3"),
+                                  .lease_epoch = 4,
+                                  .lease_count = 2,
+                                  .leased_until_us = T0 + US_PER_MINUTE,
                                   .plan_id = 2,
                                   .slice_id = 5,
                                   .source = STR_INIT("crossref"),
@@ -85,11 +93,11 @@ TEST(a_fatal_error_is_an_error_line_and_says_what_to_do)
                                         .is_stop = true,
                                         .text = "status 401" });
     (void)end();
-    CHECK_EQ(lines(written), 2, "the task, and the source");
-    CHECK(says("warn task failed source=crossref endpoint=works operation=HARVEST plan=2 slice=5"
-               " task=7 run=9"),
+    CHECK_EQ(lines(written), 3, "that it was taken, its end, and the source");
+    CHECK(says("warn task failed source=crossref endpoint=works operation=HARVEST schedule=1 plan=2"
+               " slice=5 task=7 run=9 correlationId=ing-9-0"),
           "with its lineage");
-    CHECK(says("error source stopped source=crossref"), "the source");
+    CHECK(says("error source stopped source=crossref endpoint=works"), "the source");
     CHECK(says("reason=\"status 401\""), "the reason");
     CHECK(says("patra resume crossref"), "and how to resume it");
 }
@@ -116,7 +124,7 @@ TEST(how_a_task_ended_shows_in_the_level)
         see_ending(watch, &cases[i].ending);
         (void)end();
         CHECK(says(cases[i].line), cases[i].line);
-        CHECK_EQ(lines(written), 1, cases[i].line);
+        CHECK_EQ(lines(written), 2, "that it was taken, and its end");
     }
 }
 
@@ -142,7 +150,7 @@ TEST(a_task_that_is_given_back_waits_for_nothing)
                                         .retry_reason = WAIT_BACKOFF,
                                         .text = "its worker stopped" });
     (void)end();
-    CHECK(says("reason=\"its worker stopped\"") && !says("back-off") && !says("until="),
+    CHECK(says("reason=\"its worker stopped\"") && !says("back-off") && !says(" until="),
           "it may go on");
 }
 
@@ -173,10 +181,10 @@ TEST(batches_are_sampled_and_failures_are_not)
                    .kind = EXECUTOR_ENDED,
                    .ending = &(struct ending){ .kind = ENDING_FINAL, .status = TASK_SUCCEEDED } });
     (void)end();
-    CHECK_EQ(lines(written), 1 + 2 + 1, "one batch of ten, both failures, the end");
+    CHECK_EQ(lines(written), 1 + 1 + 2 + 1, "the begin, one batch of ten, both failures, the end");
     CHECK(says("correlationId=ing-9-1"), "the id that the request carried");
     CHECK(says("warn batch failed"), "failures");
-    CHECK(says("errorLevel=L1 code=http.reset error=gone"),
+    CHECK(says("errorLevel=L1 code=http.reset error=gone status=0"),
           "by code; the line has a level of its own");
     CHECK(says("batches=10 requests=12 created=30"), "and the sums at the end");
 }
@@ -195,7 +203,7 @@ TEST(a_store_that_is_out_of_reach_is_logged_once)
     see(watch, (struct executor_event){ .kind = EXECUTOR_IDLE });
     see(watch, (struct executor_event){ .kind = EXECUTOR_IDLE });
     (void)end();
-    CHECK_EQ(lines(written), 2, "its begin and its end");
+    CHECK_EQ(lines(written), 3, "that the task was taken; its begin and its end");
     CHECK(says("warn store out of reach worker=3 code=store.lost error=\"connection refused\""),
           "begin");
     CHECK(says("info store answers"), "end");
@@ -213,10 +221,87 @@ TEST(long_waits_and_an_open_circuit_are_logged)
     for (int i = 0; i < 3; i++)
         see(watch, (struct executor_event){ .kind = EXECUTOR_IDLE,
                                             .until_us = T0 + US_PER_MINUTE,
-                                            .reason = WAIT_CIRCUIT });
+                                            .reason = WAIT_CIRCUIT,
+                                            .partition = &partition });
     (void)end();
     CHECK_EQ(lines(written), 2, "a second is routine, and a circuit is logged once");
     CHECK(says("info waiting for a permit source=crossref"), "who waits");
     CHECK(says("until=2026-01-01T00:01:00Z reason=Retry-After"), "until when and why");
-    CHECK(says("warn circuit open worker=3 until=2026-01-01T00:01:00Z"), "the circuit");
+    CHECK(says("warn circuit open worker=3 source=crossref endpoint=works operation=HARVEST"
+               " healing=circuitOpen until=2026-01-01T00:01:00Z"),
+          "the circuit");
+}
+
+/* ---- what was asked of the lines: 004 section 14.5 ---- */
+
+static void see_everything(struct executor_watch *watch)
+{
+    const struct commit_result commit = { .is_held = true, .created = 3, .batch_id = 77 };
+    const struct fetch_batch batch = { .batch_no = 1,
+                                       .page_size = 50,
+                                       .counts = { .requests = 2,
+                                                   .items = 4,
+                                                   .status = 200,
+                                                   .slowed = 1,
+                                                   .throttled = 1,
+                                                   .page_shrunk = true } };
+    const struct fetch_batch bad = { .batch_no = 2,
+                                     .response_digest = STR(
+                                         "{\"status\":400,\"sample\":\"sha256:ab12\",\"x\":\"y\"}"),
+                                     .counts = { .requests = 1, .status = 400 } };
+    struct error err;
+
+    (void)error_set(&err, ERROR_REQUEST, "response.status",
+                    "$.message.items: mail jane.doe@example.org");
+    see(watch, (struct executor_event){ .kind = EXECUTOR_STARTED });
+    see(watch, (struct executor_event){
+                   .kind = EXECUTOR_WAITING, .until_us = T0 + US_PER_MINUTE, .reason = WAIT_RATE });
+    see(watch,
+        (struct executor_event){ .kind = EXECUTOR_BATCH, .batch = &batch, .commit = &commit });
+    see(watch, (struct executor_event){ .kind = EXECUTOR_BATCH, .batch = &bad, .err = &err });
+    see(watch, (struct executor_event){ .kind = EXECUTOR_ENDED,
+                                        .ending = &(struct ending){ .kind = ENDING_FINAL,
+                                                                    .status = TASK_PARTIAL,
+                                                                    .needs_reslice = true,
+                                                                    .text = "too deep" } });
+}
+
+TEST(every_line_of_a_task_names_where_it_belongs)
+{
+    static const char *const fields[] = { " source=",   " endpoint=", " operation=",
+                                          " schedule=", " plan=",     " slice=",
+                                          " task=",     " run=",      " correlationId=ing-9-" };
+    struct executor_watch *watch = begin(LOG_INFO, 1);
+    struct str rest;
+
+    see_everything(watch);
+    rest = str_of(end());
+    CHECK_EQ(lines(written), 8, "taken, waiting, lowered, smaller, stored, failed, partial, cut");
+    while (rest.len > 0) {
+        const struct str line = str_cut(&rest, '\n');
+
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+            CHECK(str_find(line, str_of(fields[i])) < line.len, fields[i]);
+    }
+}
+
+TEST(what_is_done_about_trouble_and_what_it_was_is_written_without_personal_data)
+{
+    struct executor_watch *watch = begin(LOG_INFO, 1);
+
+    see_everything(watch);
+    (void)end();
+    CHECK(says("info task taken") && says(" worker=3 owner=host:1:7f/3 epoch=4 leases=2"
+                                          " leased_until=2026-01-01T00:01:00Z"),
+          "the lease and the slot");
+    CHECK(says("info batch committed") && says(" batch=77 items=4"), "a batch, by its id");
+    CHECK(says("warn rate lowered") && says(" healing=qpsDownshift times=1"), "slower");
+    CHECK(says("warn pages made smaller") && says(" healing=pageSizeShrink page_size=50"),
+          "smaller");
+    CHECK(says("warn slice to be re-sliced") && says(" healing=reslice reason=\"too deep\""),
+          "cut");
+    CHECK(says("errorLevel=L2 code=response.status error=\"$.message.items: "),
+          "path of the field");
+    CHECK(says(" status=400 sample=sha256:ab12 requests=1"), "the hash of what came");
+    CHECK(!says("jane.doe"), "no address of a person");
 }
