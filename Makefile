@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build deps test matrix shapes threads valgrind parquet kafka peers demo check bench deb install clean
+.PHONY: build deps test matrix shapes threads valgrind parquet kafka api browser peers demo check bench deb install clean
 
 build:
 	@PREFIX=$(PREFIX) scripts/build build programs
@@ -32,6 +32,12 @@ parquet:
 kafka:
 	@scripts/kafka
 
+api:
+	@scripts/api
+
+browser:
+	@scripts/browser
+
 peers:
 	@scripts/peers $(PEERS)
 
@@ -53,4 +59,4 @@ install: build
 	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild --quiet
 
 clean:
-	rm -rf build build-asan build-tsan build-check build-deb build-image
+	rm -rf build build-asan build-ubsan build-tsan build-check build-deb build-image

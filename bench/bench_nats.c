@@ -1,5 +1,7 @@
 /* bench_nats: how fast events leave for NATS.
  *
+ *      bench_nats [bus | sqlite | postgres]...     default: all of them
+ *
  * A nats-server of its own (one node, file storage), a SQLite file and a PostgreSQL of its own with
  * fsync on, if installed. 100,000 events of 690 bytes, of 50,000 keys, two versions each.
  *
@@ -21,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@
 #include "seconds.h"
 #include "spec/bus.h"
 
-enum { EVENTS = 100000, KEYS = 50000, BODY = 690, CALL = 500, LANES = 64 };
+enum { EVENTS = 100000, KEYS = 50000, BODY = 690, CALL = 500, LANES = 64, ROUNDS = 3 };
 
 static struct {
     char folder[64];
@@ -116,7 +117,7 @@ static struct bus_spec *make_spec(void)
     const struct str text = arena_printf(
         &rig.arena,
         "bus: b%d\ntype: nats\naddress: nats://127.0.0.1:%d\nstream: B%d\nsubject: b%d.${lane}\n"
-        "allow_plain: true\nbatch: { events: 1000 }\n",
+        "allow_plain: true\n",
         rig.streams, rig.port, rig.streams, rig.streams);
 
     rig.streams++;
@@ -143,15 +144,6 @@ static struct bus *open_bus(const struct bus_spec *spec)
 
 /* ---- raw ---- */
 
-static double cpu_s(void)
-{
-    struct rusage usage;
-
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-}
-
 /* Of what was measured last. */
 static double measured_cpu_s;
 
@@ -168,7 +160,7 @@ static double raw(void)
     if (natsConnection_ConnectTo(&nc, url) != NATS_OK ||
         natsConnection_JetStream(&js, nc, NULL) != NATS_OK)
         die("raw", "no connection");
-    measured_cpu_s = -cpu_s();
+    measured_cpu_s = -process_cpu_s();
     started_s = now_s();
     for (int i = 0; i < EVENTS; i++) {
         jsPubOptions options;
@@ -183,7 +175,7 @@ static double raw(void)
     if (js_PublishAsyncComplete(js, NULL) != NATS_OK)
         die("raw", "not all were acknowledged");
     started_s = now_s() - started_s;
-    measured_cpu_s += cpu_s();
+    measured_cpu_s += process_cpu_s();
     jsCtx_Destroy(js);
     natsConnection_Destroy(nc);
     return EVENTS / started_s;
@@ -211,7 +203,7 @@ static double adapter(void)
     arena_init(&arena, (size_t)64 << 20);
     for (int i = 0; i < LANES; i++)
         fences[i] = (struct bus_fence){ .lane = i, .lease_epoch = 1 };
-    measured_cpu_s = -cpu_s();
+    measured_cpu_s = -process_cpu_s();
     started_s = now_s();
     for (int i = 0; i < EVENTS; i += CALL) {
         for (int k = 0; k < CALL; k++) {
@@ -234,7 +226,7 @@ static double adapter(void)
             die("publish", err.text);
     }
     started_s = now_s() - started_s;
-    measured_cpu_s += cpu_s();
+    measured_cpu_s += process_cpu_s();
     bus_close(bus);
     arena_release(&arena);
     return EVENTS / started_s;
@@ -350,12 +342,12 @@ static double relay(const char *dsn)
         die("subscription", err.text);
     run.relay.lanes.subscription = &row;
     parts.store = store;
-    measured_cpu_s = -cpu_s();
+    measured_cpu_s = -process_cpu_s();
     took_s = now_s();
     if (!relay_run(&parts, &run, &total, &err))
         die("relay", err.text);
     took_s = now_s() - took_s;
-    measured_cpu_s += cpu_s();
+    measured_cpu_s += process_cpu_s();
     if (total.delivered != EVENTS || total.parked != 0)
         die("relay", "not all events");
     store_close(store);
@@ -369,13 +361,38 @@ static void print(const char *what, double per_s, double raw_per_s)
     (void)fflush(stdout);
 }
 
-int main(void)
+static bool is_wanted(int argc, char **argv, const char *part)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], part) == 0)
+            return true;
+    }
+    return argc == 1;
+}
+
+static void measure(int argc, char **argv)
 {
     struct error err = { 0 };
+    const double raw_per_s = raw();
     char path[96];
     const char *dsn;
-    double raw_per_s;
 
+    print("raw", raw_per_s, raw_per_s);
+    if (is_wanted(argc, argv, "bus"))
+        print("bus", adapter(), raw_per_s);
+    (void)snprintf(path, sizeof(path), "%s/bench.db", rig.folder);
+    if (is_wanted(argc, argv, "sqlite"))
+        print("relay, SQLite", relay(path), raw_per_s);
+    for (int i = 0; i < ROUNDS && is_wanted(argc, argv, "postgres"); i++) {
+        dsn = postgres_new_database(&err);
+        if (dsn != NULL)
+            print("relay, PostgreSQL", relay(dsn), raw_per_s);
+    }
+    print("raw, once more", raw(), raw_per_s);
+}
+
+int main(int argc, char **argv)
+{
     if (access("/usr/sbin/nats-server", X_OK) != 0) {
         printf("nats-server is not installed\n");
         return 0;
@@ -385,18 +402,9 @@ int main(void)
     rig.random = system_random();
     system_secrets_init(&rig.secrets, NULL);
     memset(rig.body, '0', sizeof(rig.body));
-    start_server();
-    raw_per_s = raw();
-    print("raw", raw_per_s, raw_per_s);
-    print("bus", adapter(), raw_per_s);
-    (void)snprintf(path, sizeof(path), "%s/bench.db", rig.folder);
-    print("relay, SQLite", relay(path), raw_per_s);
     postgres_in_earnest();
-    dsn = postgres_new_database(&err);
-    if (dsn != NULL)
-        print("relay, PostgreSQL", relay(dsn), raw_per_s);
-    raw_per_s = raw();
-    print("raw, once more", raw_per_s, raw_per_s);
+    start_server();
+    measure(argc, argv);
     stop_server();
     arena_release(&rig.arena);
     return 0;

@@ -20,18 +20,24 @@ static void die(const char *what)
     exit(1);
 }
 
-static void begin_sqlite(struct fill *fill)
+static void make_path(struct fill *fill)
 {
-    sqlite3 *session;
-
     (void)snprintf(fill->folder, sizeof(fill->folder), "/tmp/patra_bench.XXXXXX");
     if (mkdtemp(fill->folder) == NULL)
         die("a folder");
     (void)snprintf(fill->path, sizeof(fill->path), "%s/bench.db", fill->folder);
-    if (sqlite3_open(fill->path, &session) != SQLITE_OK)
+    fill->dsn = fill->path;
+}
+
+static void begin_sqlite(struct fill *fill)
+{
+    sqlite3 *session;
+
+    if (!fill->is_kept)
+        make_path(fill);
+    if (sqlite3_open(fill->dsn, &session) != SQLITE_OK)
         die("open");
     fill->session = session;
-    fill->dsn = fill->path;
     fill_run(fill, "PRAGMA journal_mode = WAL");
     fill_run(fill, "PRAGMA synchronous = OFF");
 }
@@ -40,7 +46,8 @@ static bool begin_postgres(struct fill *fill)
 {
     struct error err = { 0 };
 
-    fill->dsn = postgres_new_database(&err);
+    if (!fill->is_kept)
+        fill->dsn = postgres_new_database(&err);
     if (fill->dsn == NULL && err.level == ERROR_NONE) {
         printf("PostgreSQL 15 is not installed\n");
         return false;
@@ -55,7 +62,10 @@ static bool begin_postgres(struct fill *fill)
 
 bool fill_begin(struct fill *fill, bool is_sqlite, const char *only)
 {
-    *fill = (struct fill){ .is_sqlite = is_sqlite };
+    *fill = (struct fill){ .is_sqlite = is_sqlite, .dsn = getenv("PATRA_BENCH_STORE") };
+    fill->is_kept = fill->dsn != NULL;
+    if (fill->is_kept && is_sqlite == (strncmp(fill->dsn, "postgres", 8) == 0))
+        return false;
     if (only[0] != '\0' && strcmp(only, is_sqlite ? "sqlite" : "postgres") != 0)
         return false;
     if (!is_sqlite)
@@ -74,11 +84,33 @@ void fill_end(struct fill *fill)
         return;
     }
     (void)sqlite3_close(fill->session);
+    if (fill->is_kept)
+        return;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         (void)snprintf(path, sizeof(path), "%s%s", fill->path, ends[i]);
         (void)unlink(path);
     }
     (void)rmdir(fill->folder);
+}
+
+bool fill_is_done(struct fill *fill)
+{
+    const char *const sql = "SELECT 1 FROM ing_bench_filled";
+    PGresult *result;
+    bool is_done;
+
+    if (fill->is_sqlite)
+        return sqlite3_exec(fill->session, sql, NULL, NULL, NULL) == SQLITE_OK;
+    result = PQexec(fill->session, sql);
+    is_done = PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    return is_done;
+}
+
+void fill_done(struct fill *fill)
+{
+    fill_run(fill, "CREATE TABLE ing_bench_filled (n integer)");
+    fill_run(fill, fill->is_sqlite ? "ANALYZE" : "VACUUM ANALYZE");
 }
 
 void fill_run(struct fill *fill, const char *sql)
@@ -97,6 +129,23 @@ void fill_run(struct fill *fill, const char *sql)
     PQclear(result);
 }
 
+static const char STREAM_SQLITE[] =
+    "INSERT INTO ing_stream (lane, pos, outbox_id, sequenced_at)"
+    " SELECT lane, row_number() OVER (PARTITION BY lane ORDER BY id), id, occurred_at"
+    " FROM ing_outbox";
+/* Rounds of 2,000, as the sequencer makes them. */
+static const char STREAM_POSTGRES[] =
+    "INSERT INTO ing_stream (lane, first_pos, last_pos, last_id, sequenced_at, outbox_ids)"
+    " SELECT lane, min(pos), max(pos), max(id), max(occurred_at), array_agg(id ORDER BY pos)"
+    " FROM (SELECT lane, id, occurred_at, (id - 1) / 2000 AS round,"
+    "  row_number() OVER (PARTITION BY lane ORDER BY id) AS pos FROM ing_outbox) AS o"
+    " GROUP BY lane, round";
+
+const char *fill_stream(const struct fill *fill)
+{
+    return fill->is_sqlite ? STREAM_SQLITE : STREAM_POSTGRES;
+}
+
 void fill_rows(struct fill *fill, const char *sql, int64_t count)
 {
     static const struct {
@@ -112,6 +161,7 @@ void fill_rows(struct fill *fill, const char *sql, int64_t count)
         { "{bytes}", "CAST('{\"fields\":{}}' AS BLOB)", "'{\"fields\":{}}'::bytea" },
         { "{json}", "'{}'", "'{}'" },
         { "{no}", "0", "false" },
+        { "{none}", "x''", "''::bytea" },
         { "{yes}", "1", "true" },
         { "}", "))", "))" },
     };

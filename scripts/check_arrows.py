@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads every #include "..." below src/ and sim/ and refuses those that go against the arrows:
 
-    cmd -> worker -> cli -> view -> engine, adapter;  cmd -> serve -> view
-    cmd -> serve -> engine -> port, spec -> core, data -> base;  adapter/X -> port, core, data, base
+    cmd -> worker -> cli -> view -> engine, adapter;  worker, cmd -> serve -> act -> view
+    act, view -> engine -> port, spec -> core, data -> base;  adapter/X -> port, core, data, base
     adapter/sqlite, adapter/postgres -> adapter/sql
 
 and those between the rooms of the simulator (SIM_ROOMS) and of the engine (ENGINE_ROOMS). The arrows
@@ -20,11 +20,12 @@ ALLOWED = {
     'spec': {'base', 'core', 'data', 'spec'},
     'engine': {'base', 'core', 'data', 'port', 'spec', 'engine'},
     'adapter': {'base', 'core', 'data', 'port'},
-    'serve': {'base', 'core', 'data', 'port', 'spec', 'engine', 'serve'},
     'view': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view'},
+    'act': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view', 'act'},
+    'serve': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view', 'act', 'serve'},
     'cli': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view', 'adapter', 'cli'},
-    'worker': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view', 'adapter', 'cli', 'worker'},
-    'cmd': {'base', 'core', 'data', 'port', 'spec', 'engine', 'serve', 'adapter', 'view', 'cli', 'worker', 'cmd'},
+    'worker': {'base', 'core', 'data', 'port', 'spec', 'engine', 'view', 'act', 'serve', 'adapter', 'cli', 'worker'},
+    'cmd': {'base', 'core', 'data', 'port', 'spec', 'engine', 'act', 'serve', 'adapter', 'view', 'cli', 'worker', 'cmd'},
     'sim': {'base', 'sim'},
 }
 LIBRARIES = {  # a library's header, and the only folders that may know it
@@ -33,6 +34,8 @@ LIBRARIES = {  # a library's header, and the only folders that may know it
     'curl/curl.h': {'adapter/curl', 'sim'},
     'zlib.h': {'adapter/curl', 'adapter/pack', 'sim'},
     'zstd.h': {'adapter/curl', 'adapter/pack', 'sim'},
+    'microhttpd.h': {'adapter/microhttpd'},
+    'zdict.h': {'adapter/pack'},
     'nats/': {'adapter/nats'},
     'yaml.h': {'spec'},
     'libxml/': {'data'},
@@ -58,6 +61,8 @@ SIM_ROOMS = {  # a folder of sim/, and the others that it may include
     'cmd': {'util', 'http', 'world', 'fault', 'auth', 'audit', 'protocol', 'truth', 'server', 'verify'},
 }
 ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
+    'alert': set(),
+    'retain': set(),
     'source': set(),
     'session': set(),
     'slice': set(),
@@ -78,15 +83,19 @@ ENGINE_ROOMS = {  # a room of the engine, and the other rooms that it may see
     'relay': {'lanes', 'message', 'wake', 'session'},
     'import': {'session'},
     'rebuild': {'source', 'export', 'message', 'project'},
+    'replay': {'source', 'slice', 'fetch'},
+    'archive': {'fetch'},
+    'reharvest': {'source', 'slice', 'fetch', 'event', 'execute', 'archive', 'replay'},
     'rederive': {'source', 'fetch', 'event'},
     'export': {'source', 'fetch'},
+    'token': set(),
     'update': {'slice'},
     'plan': {'source', 'slice', 'coverage', 'cursor', 'update', 'gate', 'rederive'},
     'reslice': {'source', 'slice', 'coverage', 'plan'},
     'schedule': {'source', 'coverage', 'plan'},
     'housekeeping': {'source', 'reslice'},
     'retire': {'source', 'event', 'plan'},
-    'execute': {'source', 'session', 'slice', 'cursor', 'gate', 'fetch', 'event', 'housekeeping'},
+    'execute': {'source', 'session', 'slice', 'cursor', 'gate', 'fetch', 'event', 'housekeeping', 'archive'},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 

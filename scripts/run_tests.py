@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""run_tests.py BUILD... -- [NAME...]
+"""run_tests.py [--list] BUILD[:PART,...]... -- [NAME...]
 
-Runs the test programs of each build folder, several at a time and the longest first: by the time each took in the last run
-(BUILD/test_seconds.json), else by its timeout. Programs that measure real time (is_parallel: false) run one by one after the
-others. Prints a line per program, the output of those that failed, every note of a suite, the slowest programs, how busy the
-processors were, and at the end "N passed, N failed, N skipped". Exit code 1 on any failure.
+Runs the test programs of each build folder, of some only those whose name begins with a PART, several at a time and the longest
+first: by the time each took in the last run (BUILD/test_seconds.json), else by its timeout. Programs that measure real time
+(is_parallel: false) run one by one after the others. Prints a line per program, the output of those that failed, every note of a
+suite, the slowest programs, how busy the processors were, and at the end "N passed, N failed, N skipped". Exit code 1 on any failure.
+With --list it runs nothing and prints what has to be built for that, as ninja names it.
 """
 import collections
 import concurrent.futures
@@ -23,11 +24,16 @@ SLOWEST = 8
 TOTAL = re.compile(r'^\S+: (\d+) passed, (\d+) failed, (\d+) skipped$', re.M)
 
 
-def programs(build, names):
-    listed = subprocess.run(['meson', 'introspect', '--tests', build], check=True,
-                            capture_output=True, text=True).stdout
-    for test in json.loads(listed):
-        if not names or any(name in test['name'] for name in names):
+def introspect(build, what):
+    listed = subprocess.run(['meson', 'introspect', '--' + what, build], check=True, capture_output=True, text=True).stdout
+    return json.loads(listed)
+
+
+def programs(asked, names):
+    build, _, parts = asked.partition(':')
+    for test in introspect(build, 'tests'):
+        if (test['name'].startswith(tuple(parts.split(','))) and
+                (not names or any(name in test['name'] for name in names))):
             yield build, test
 
 
@@ -55,9 +61,9 @@ def save_seconds(times):
 def longest_first(builds, names):
     """A program that has not run yet counts with its timeout, so it starts early."""
     jobs = []
-    for build in builds:
-        known = last_seconds(build)
-        jobs += [(known.get(test['name'], test['timeout']), build, test) for build, test in programs(build, names)]
+    for asked in builds:
+        known = last_seconds(asked.partition(':')[0])
+        jobs += [(known.get(test['name'], test['timeout']), build, test) for build, test in programs(asked, names)]
     jobs.sort(key=lambda job: -job[0])
     return [(build, test) for _, build, test in jobs]
 
@@ -125,8 +131,21 @@ def results(jobs):
             yield run(job)
 
 
+def list_targets(builds, names):
+    """The programs and what they load or call."""
+    for asked in builds:
+        build = asked.partition(':')[0]
+        files = {target['id']: target['filename'] for target in introspect(build, 'targets')}
+        needed = {file for _, test in programs(asked, names) for id in test['depends'] for file in files[id]}
+        for file in sorted(needed):
+            print(os.path.relpath(file, build))
+    return 0
+
+
 def main():
     split = sys.argv.index('--')
+    if sys.argv[1] == '--list':
+        return list_targets(sys.argv[2:split], sys.argv[split + 1:])
     begin = time.monotonic()
     passed = failed = skipped = 0
     times = {}

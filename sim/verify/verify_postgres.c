@@ -8,7 +8,7 @@
 static const char BEGIN[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 static const char ENDPOINTS[] =
-    "SELECT DISTINCT endpoint_name FROM ing_record WHERE provenance_code = $1 LIMIT 2";
+    "SELECT endpoint_name FROM ing_record_endpoint WHERE provenance_code = $1 LIMIT 2";
 
 /* Bytewise order, and times as numbers: nothing depends on the database's locale or zone. */
 static const char DECLARE[] =
@@ -19,8 +19,9 @@ static const char DECLARE[] =
     "   THEN convert_to('" VERIFY_ELEMENT "', 'UTF8')"
     "     || substring(payload FROM octet_length('" VERIFY_ELEMENT VERIFY_ADDED "') + 1)"
     "   ELSE payload END), 'hex')"
-    " FROM ing_record JOIN ing_record_content ON record_id = id"
-    " WHERE provenance_code = $1 AND endpoint_name = $2"
+    " FROM ing_record_state JOIN ing_record_content ON record_id = id"
+    " WHERE endpoint_id = (SELECT e.id FROM ing_record_endpoint AS e"
+    "   WHERE e.provenance_code = $1 AND e.endpoint_name = $2)"
     " ORDER BY provider_id COLLATE \"C\"";
 enum { COL_ID, COL_UPDATED_US, COL_DELETED, COL_SHA256 };
 

@@ -6,11 +6,12 @@
 #include "sim/verify/verify.h"
 
 static const char ENDPOINTS[] =
-    "SELECT DISTINCT endpoint_name FROM ing_record WHERE provenance_code = :source LIMIT 2";
+    "SELECT endpoint_name FROM ing_record_endpoint WHERE provenance_code = :source LIMIT 2";
 
 static const char ROWS[] = "SELECT provider_id, updated_at, deleted, payload"
-                           " FROM ing_record JOIN ing_record_content ON record_id = id"
-                           " WHERE provenance_code = :source AND endpoint_name = :endpoint"
+                           " FROM ing_record_state JOIN ing_record_content ON record_id = id"
+                           " WHERE endpoint_id = (SELECT e.id FROM ing_record_endpoint AS e"
+                           "   WHERE e.provenance_code = :source AND e.endpoint_name = :endpoint)"
                            " ORDER BY provider_id";
 enum { COL_ID, COL_UPDATED_AT, COL_DELETED, COL_PAYLOAD };
 

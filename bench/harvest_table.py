@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""harvest_table.py [RECORDS [ROUNDS [WORD...]]]: whole harvests by the patra program against patra-sim, as one table.
+
+Both stores, JSON (pages of Crossref, 250 records of some 4.7 KB) and XML (OAI-PMH), one, two and four workers: everything new, a tenth
+changed, nothing changed. And, for JSON on SQLite, the floor: what any program must do (bench/floor.c). All rows take turns, and each
+figure is the median of ROUNDS. With WORDs only rows that have each of them: SQLite XML 4.
+
+CPU is that of the patra process; PostgreSQL's own is beside it. "Written" is what the process made the kernel write, of each record.
+PostgreSQL writes with its own processes, so there it is the growth of its log. Asserts nothing.
+"""
+import contextlib
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from stores import BUILD, Postgres, Sqlite, run, simulator
+
+FROM, TO = '2026-01-01', '2026-04-01'
+DAYS = 90
+WORKERS = ('1', '2', '4')
+
+# The simulator says a limit of its own, as Crossref does, and patra keeps it: the bucket holds what all walks request.
+JSON = '''source: bench
+http: {{ base_url: "{base}/crossref", allow_plain_http: true }}
+rate: {{ per_second: 1000, burst: 10000, concurrency: 8 }}
+window: {{ key: indexed, granularity: second, lag: 1m, max: {slice}, min: 1m }}
+endpoints:
+  works:
+    role: search
+    path: /works
+    query:
+      filter: >-
+        from-index-date:${{formatDateTime(window.from, "yyyy-MM-dd'T'HH:mm:ss")}},until-index-date:${{formatDateTime(window.last, "yyyy-MM-dd'T'HH:mm:ss")}}
+      cursor: "${{page.token}}"
+      rows: "${{page.size}}"
+    page: {{ type: token, size: 250, size_max: 1000, initial: "*",
+            next: "$.message['next-cursor']", replayable: false, same_token: continue }}
+    response: {{ items: "$.message.items", id: "$.DOI", id_case: lower,
+                updated_at: "$.indexed.timestamp", date_formats: [epoch_ms],
+                total: "$.message['total-results']" }}
+    fields: {{ title: "$.title[0]" }}
+operations:
+  harvest: {{ endpoint: works }}
+  replay: {{ endpoint: works }}
+'''
+
+XML = '''source: bench
+template: oai-pmh
+http: {{ base_url: "{base}/oai/size250", allow_plain_http: true }}
+rate: {{ per_second: 1000, burst: 10000, concurrency: 8 }}
+'''
+
+# A tenth of the records is stored as if the source had changed them since.
+CHANGE = {'SQLite': "UPDATE ing_record_state SET updated_at = updated_at - 1000000, content_hash = x'' WHERE id % 10 = 0",
+          'PostgreSQL': "UPDATE ing_record_state SET updated_at = updated_at - interval '1 s', content_hash = '' WHERE id % 10 = 0"}
+
+
+def write_source(folder, base, text, workers):
+    path = folder / 'bench.yaml'
+    path.write_text(text.format(base=base, slice=f'{DAYS // workers + 1}d'))
+    return path
+
+
+def measure(store, command, dsn, workers):
+    """One command, with what the server spent meanwhile."""
+    cpu, log = store.spent()
+    spent = run([BUILD / 'patra', command, 'bench', '--from', FROM, '--to', TO, '--workers', workers, '--quiet'],
+                {'PATRA_STORE': dsn, 'PATRA_MODULES': str(BUILD)})
+    after, grown = store.spent()
+    spent['server'] = after - cpu
+    spent['written'] += grown - log
+    return spent
+
+
+def harvest(store, form, text, base, folder, workers, rows):
+    dsn = store.new()
+    environment = {'PATRA_STORE': dsn, 'PATRA_MODULES': str(BUILD)}
+    run([BUILD / 'patra', 'init'], environment)
+    run([BUILD / 'patra', 'source', 'apply', write_source(folder, base, text, workers)], environment)
+    for what, command in (('new', 'harvest'), ('unchanged', 'replay'), ('10 % changed', 'replay')):
+        if what == '10 % changed':
+            store.ask(dsn, CHANGE[store.name])
+        spent = measure(store, command, dsn, workers)
+        spent['bytes'] = store.size(dsn)
+        rows.setdefault((store.name, form, workers, what), []).append(spent)
+
+
+def floor(base, records, rows):
+    """The same pages; it prints a line for each of its two walks."""
+    said = subprocess.run([BUILD / 'bench/floor', '250', str(records), base, 'crossref'], check=True, capture_output=True, text=True).stdout
+    for line in said.splitlines():
+        if ' records/s' not in line:
+            continue
+        what, rate = line.split(':')[0].split(',')[-1].strip(), float(line.split(':')[1].split()[0])
+        rows.setdefault(('floor', 'JSON', 1, 'new' if what == 'fresh' else what), []).append({'seconds': records / rate})
+
+
+def show(rows, records):
+    print(f'{"store":10} {"form":4} {"workers":>7} {"what":12} {"records/s":>9} {"CPU us":>7} {"server":>7} {"written":>8} {"MiB":>5} {"stored":>7}')
+    for (store, form, workers, what), spent in rows.items():
+        def middle(key, scale=1.0):
+            return statistics.median(s[key] for s in spent) * scale if key in spent[0] else float('nan')
+        print(f'{store:10} {form:4} {workers:7} {what:12} {records / middle("seconds"):9.0f} {middle("cpu", 1e6 / records):7.1f}'
+              f' {middle("server", 1e6 / records):7.1f} {middle("written", 1 / records):8.0f} {middle("kib", 1 / 1024):5.0f}'
+              f' {middle("bytes", 1 / records):7.0f}')
+
+
+def main():
+    records = int(sys.argv[1]) if len(sys.argv) > 1 else 60000
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    words, rows = sys.argv[3:], {}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit('ended')) # and with it what was started here
+
+    def wanted(*name):
+        return all(word in name for word in words)
+
+    with tempfile.TemporaryDirectory(prefix='harvest_table.') as name, simulator(records) as base:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        (folder / 'server').mkdir()
+        stores = [Sqlite(folder)] if wanted('SQLite', 'JSON', 'XML', *WORKERS) else []
+        if wanted('PostgreSQL', 'JSON', 'XML', *WORKERS):
+            with contextlib.suppress(FileNotFoundError):
+                stores.append(Postgres(folder / 'server'))
+        try:
+            for _ in range(rounds):
+                if wanted('floor'):
+                    floor(base, records, rows)
+                for store in stores:
+                    for form, text in (('JSON', JSON), ('XML', XML)):
+                        for workers in (1, 2, 4):
+                            if wanted(store.name, form, str(workers)):
+                                harvest(store, form, text, base, folder, workers, rows)
+        finally:
+            for store in stores:
+                store.close()
+    show(rows, records)
+
+
+main()

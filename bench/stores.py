@@ -1,0 +1,119 @@
+"""stores: what the measurements of whole programs need: a program run and timed, the simulator, and a store of each kind.
+
+A store has new() (the DSN of a new database), size(dsn), spent() (CPU seconds and bytes of log of its own processes) and close().
+"""
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / 'build'
+
+
+def seconds_of(usage):
+    return usage.ru_utime + usage.ru_stime
+
+
+def run(arguments, environment):
+    """The seconds, CPU seconds, peak KiB and written bytes of a program that must succeed."""
+    from_s = time.monotonic()
+    with tempfile.TemporaryFile('w+') as said:
+        process = subprocess.Popen([str(a) for a in arguments], env={**os.environ, **environment}, stdout=said, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            said.seek(0)
+            sys.exit(f'{" ".join(map(str, arguments))}: exit code {process.returncode}\n{said.read()}')
+    return {'seconds': time.monotonic() - from_s, 'cpu': seconds_of(usage), 'kib': usage.ru_maxrss, 'written': usage.ru_oublock * 512}
+
+
+@contextlib.contextmanager
+def simulator(records):
+    process = subprocess.Popen([BUILD / 'patra-sim', 'serve', '--audit-off', 'repeat', '--gzip', '0', '--records', str(records)],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout.readline().split()[1]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Sqlite:
+    name = 'SQLite'
+
+    def __init__(self, folder):
+        self.path = folder / 'a.db'
+
+    def new(self):
+        for end in ('', '-wal', '-shm'):
+            pathlib.Path(f'{self.path}{end}').unlink(missing_ok=True)
+        return str(self.path)
+
+    def ask(self, dsn, sql):
+        return subprocess.run(['sqlite3', '-batch', dsn, sql], check=True, capture_output=True, text=True).stdout.strip()
+
+    def size(self, dsn):
+        return os.path.getsize(dsn)
+
+    def spent(self):
+        return 0.0, 0
+
+    def close(self):
+        pass
+
+
+class Postgres:
+    """A server of its own with its default settings, so each commit is flushed."""
+    name = 'PostgreSQL'
+
+    def __init__(self, folder):
+        programs = sorted(pathlib.Path('/usr/lib/postgresql').glob('*/bin'))
+        if not programs:
+            raise FileNotFoundError('PostgreSQL is not installed')
+        self.bin, self.folder, self.count = programs[-1], folder, 0
+        self.user = ['runuser', '-u', 'postgres', '--'] if os.geteuid() == 0 else []
+        if self.user:
+            shutil.chown(folder, 'postgres')
+        quiet = {'check': True, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, 'cwd': folder}
+        subprocess.run([*self.user, self.bin / 'initdb', '-D', folder / 'data', '-U', 'bench', '-E', 'UTF8', '--no-locale'], **quiet)
+        subprocess.run([*self.user, self.bin / 'pg_ctl', '-D', folder / 'data', '-w', '-l', folder / 'log', 'start', '-o',
+                        f"-k {folder} -c listen_addresses=''"], **quiet)
+        self.pid = int((folder / 'data/postmaster.pid').read_text().split()[0])
+
+    def dsn(self, database):
+        return f'postgresql://bench@/{database}?host={self.folder}'
+
+    def ask(self, dsn, sql):
+        return subprocess.run(['psql', '-qXAt', dsn, '-c', sql], check=True, capture_output=True, text=True).stdout.strip()
+
+    def new(self):
+        self.count += 1
+        if self.count > 1:
+            self.ask(self.dsn('postgres'), f'DROP DATABASE b{self.count - 1} WITH (FORCE)')
+        self.ask(self.dsn('postgres'), f'CREATE DATABASE b{self.count}')
+        return self.dsn(f'b{self.count}')
+
+    def size(self, dsn):
+        return int(self.ask(dsn, 'SELECT pg_database_size(current_database())'))
+
+    def spent(self):
+        """CPU seconds of all its processes that have ended or live, and bytes of its log."""
+        ticks = 0
+        for stat in pathlib.Path('/proc').glob('[0-9]*/stat'):
+            with contextlib.suppress(OSError, ValueError):
+                fields = stat.read_text().rsplit(')', 1)[1].split()
+                if int(stat.parent.name) == self.pid:
+                    ticks += sum(map(int, fields[11:15])) # its own, and of children that have ended
+                elif int(fields[1]) == self.pid:
+                    ticks += sum(map(int, fields[11:13]))
+        log = int(self.ask(self.dsn('postgres'), "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"))
+        return ticks / os.sysconf('SC_CLK_TCK'), log
+
+    def close(self):
+        subprocess.run([*self.user, self.bin / 'pg_ctl', '-D', self.folder / 'data', '-m', 'immediate', '-w', 'stop'], check=False,
+                       stdout=subprocess.DEVNULL, cwd=self.folder)
