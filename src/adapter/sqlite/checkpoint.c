@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-void checkpoint_init(struct checkpoint *checkpoint, const char *path, pthread_mutex_t *writer)
+void checkpoint_init(struct checkpoint *checkpoint, const char *path, struct turn *writer)
 {
     *checkpoint = (struct checkpoint){ .path = path, .writer = writer };
     (void)pthread_mutex_init(&checkpoint->guard, NULL);
@@ -22,9 +22,9 @@ static int copy_log(sqlite3 *db)
 
 static void copy_rest(struct checkpoint *checkpoint, sqlite3 *db)
 {
-    (void)pthread_mutex_lock(checkpoint->writer);
+    turn_take(checkpoint->writer);
     (void)copy_log(db);
-    (void)pthread_mutex_unlock(checkpoint->writer);
+    turn_leave(checkpoint->writer);
 }
 
 /* The next commit begins the log again. */
@@ -32,9 +32,9 @@ static bool restart_log(struct checkpoint *checkpoint, sqlite3 *db)
 {
     int code;
 
-    (void)pthread_mutex_lock(checkpoint->writer);
+    turn_take(checkpoint->writer);
     code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
-    (void)pthread_mutex_unlock(checkpoint->writer);
+    turn_leave(checkpoint->writer);
     return code == SQLITE_OK;
 }
 

@@ -29,6 +29,8 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+#include "adapter/sqlite/turn.h"
+
 /* Pages of 32 KB: 32 MB, 8 MB, 192 MB and 256 MB. A batch of 1,000 records of 5 KB takes about 300.
  */
 enum {
@@ -41,8 +43,8 @@ enum {
 
 struct checkpoint {
     const char *path;
-    pthread_mutex_t *writer; /* held by the session of this process that writes */
-    pthread_mutex_t guard;   /* protects the members below */
+    struct turn *writer;   /* of the session of this process that writes */
+    pthread_mutex_t guard; /* protects the members below */
     pthread_cond_t changed;
     pthread_t thread;
     bool has_thread;
@@ -51,7 +53,7 @@ struct checkpoint {
     int pages; /* in the log, after the last commit of this process */
 };
 
-void checkpoint_init(struct checkpoint *checkpoint, const char *path, pthread_mutex_t *writer);
+void checkpoint_init(struct checkpoint *checkpoint, const char *path, struct turn *writer);
 void checkpoint_release(struct checkpoint *checkpoint); /* ends the thread after its round */
 
 /* From now on, commits on this connection start checkpoints as described above. */

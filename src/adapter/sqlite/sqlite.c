@@ -1,4 +1,4 @@
-/* Sessions on a SQLite file: opening, transactions, the mutex of writers. */
+/* Sessions on a SQLite file: opening, transactions, the turn of the writers. */
 #include "adapter/sqlite/sqlite.h"
 
 #include <errno.h>
@@ -31,36 +31,16 @@ static bool run_text(struct sqlite_session *sqlite, const char *sql, struct erro
     return code == SQLITE_OK || sqlite_error_set(sqlite, code, err);
 }
 
-/* clang's ThreadSanitizer before 16 does not see pthread_mutex_clocklock by itself. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#include <sanitizer/tsan_interface.h>
-#define TELL_LOCKED(mutex) (__tsan_mutex_pre_lock(mutex, 0), __tsan_mutex_post_lock(mutex, 0, 0))
-#endif
-#endif
-#ifndef TELL_LOCKED
-#define TELL_LOCKED(mutex) ((void)0)
-#endif
-
 /* The writers of this process wait for each other here, those of other processes at SQLite's lock.
  */
 static bool take_writer(struct sqlite_session *sqlite, struct error *err)
 {
     const int64_t wait_us = sqlite->file->busy_timeout_us;
-    struct timespec until;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the calendar may be set meanwhile */
-    until.tv_sec += wait_us / US_PER_SECOND;
-    until.tv_nsec += wait_us % US_PER_SECOND * 1000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    if (pthread_mutex_clocklock(&sqlite->file->writer, CLOCK_MONOTONIC, &until) != 0)
+    if (!turn_take_within(&sqlite->file->writer, wait_us))
         return error_set(err, ERROR_TRANSIENT, "store.busy",
                          "timed out after %" PRId64 " ms waiting for another session to write",
                          wait_us / US_PER_MS);
-    TELL_LOCKED(&sqlite->file->writer);
     sqlite->holds_writer = true;
     return true;
 }
@@ -68,7 +48,7 @@ static bool take_writer(struct sqlite_session *sqlite, struct error *err)
 static void leave_writer(struct sqlite_session *sqlite)
 {
     if (sqlite->holds_writer)
-        (void)pthread_mutex_unlock(&sqlite->file->writer);
+        turn_leave(&sqlite->file->writer);
     sqlite->holds_writer = false;
 }
 
@@ -172,7 +152,7 @@ static void release_file(struct sqlite_file *file)
     if (left > 0)
         return;
     checkpoint_release(&file->checkpoint);
-    (void)pthread_mutex_destroy(&file->writer);
+    turn_release(&file->writer);
     (void)pthread_mutex_destroy(&file->guard);
     free(file);
 }
@@ -335,7 +315,7 @@ bool sqlite_store_open(const struct sqlite_options *options, struct store **stor
     memcpy(file->path, options->path, size);
     file->busy_timeout_us = options->busy_timeout_us;
     file->sessions = 1;
-    (void)pthread_mutex_init(&file->writer, NULL);
+    turn_init(&file->writer);
     (void)pthread_mutex_init(&file->guard, NULL);
     checkpoint_init(&file->checkpoint, file->path, &file->writer);
     if (!open_session(file, options->create, options->is_sink, &session, err))

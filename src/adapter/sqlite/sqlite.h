@@ -1,6 +1,6 @@
 /* sqlite: the store in one SQLite file, in WAL mode: one writer at a time, and readers never wait.
  *
- * The writing sessions of one process queue at a mutex, so that none of them starves in SQLite's
+ * The writing sessions of one process take turns (turn.h), so that none of them starves in SQLite's
  * polling. Those of different processes wait for SQLite's own lock, with a busy timeout.
  */
 #ifndef PATRA_ADAPTER_SQLITE_SQLITE_H
@@ -12,6 +12,7 @@
 
 #include "adapter/sql/session.h"
 #include "adapter/sqlite/checkpoint.h"
+#include "adapter/sqlite/turn.h"
 #include "port/store_wake.h"
 
 extern const struct migration_set SQLITE_MIGRATIONS;
@@ -20,7 +21,7 @@ extern const struct dialect SQLITE_DIALECT;
 extern const struct store_wake_ops SQLITE_WAKE;
 
 struct sqlite_file { /* what the sessions of one process share */
-    pthread_mutex_t writer;
+    struct turn writer;
     pthread_mutex_t guard; /* protects `sessions` */
     int sessions;
     int64_t busy_timeout_us;
