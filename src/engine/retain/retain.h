@@ -1,7 +1,6 @@
 /* retain: takes old batches and cursor events out of the database, into files.
  *
- *      read rows ─▶ FILE (JSON lines, packed; there as a whole or not at all) ─▶ note it ─▶ remove
- * the rows
+ *      read rows ─▶ FILE (packed JSON lines, whole or not there) ─▶ note it ─▶ remove the rows
  *
  * A death at any point loses nothing: what is not removed is archived again, in a file of the same
  * name, or of what is left. Rows are removed RETAIN_STEP at a time, each step a transaction.
