@@ -23,7 +23,7 @@ SIM = None
 
 
 class Collector:
-    """Takes spans; `answer` says what it is asked to answer: a status, or None for silence."""
+    """Takes spans; `answer` says what it is asked to answer: a status, or None for silence. /hook takes anything, as a bus."""
 
     def __init__(self, answer=lambda n: 200):
         self.spans, self.bodies, self.heads, self.lock = [], [], [], threading.Lock()
@@ -35,16 +35,7 @@ class Collector:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers['Content-Length']))
-                with outer.lock:
-                    outer.calls += 1
-                    status = answer(outer.calls)
-                    outer.heads.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-                    if status == 200:
-                        outer.bodies.append(body)
-                        for resource in json.loads(body)['resourceSpans']:
-                            outer.resource = resource['resource']
-                            for scope in resource['scopeSpans']:
-                                outer.spans += scope['spans']
+                status = 200 if self.path == '/hook' else outer.take(self, body, answer)
                 if status is None:
                     time.sleep(30)
                     return
@@ -60,6 +51,19 @@ class Collector:
         self.server.daemon_threads = True
         self.url = f'http://127.0.0.1:{self.server.server_port}'
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def take(self, request, body, answer):
+        with self.lock:
+            self.calls += 1
+            status = answer(self.calls)
+            self.heads.append((request.path, {name.lower(): value for name, value in request.headers.items()}))
+            if status == 200:
+                self.bodies.append(body)
+                for resource in json.loads(body)['resourceSpans']:
+                    self.resource = resource['resource']
+                    for scope in resource['scopeSpans']:
+                        self.spans += scope['spans']
+        return status
 
     def __enter__(self):
         return self
@@ -155,6 +159,40 @@ def test_spans_are_a_tree_of_what_was_done():
         all_bytes = b''.join(collector.bodies) + server.log.read_bytes()
         for secret in [b'planted-secret', b'test@example.org', store.operates.encode()]:
             check(secret not in all_bytes, f'{secret} is in a span or in the log')
+
+
+def tree(collector):
+    """By name; each span below a span of the name that it must be below, in the same trace."""
+    above = {'HTTP Call': 'Batch', 'Batch': 'Run', 'Run': 'PickTask', 'PickTask': 'ExecutorTrigger', 'Slice': 'CompileSpec',
+             'CompileSpec': 'PlannerTrigger'}
+    by_id, named = {span['spanId']: span for span in collector.spans}, {}
+    for span in collector.spans:
+        named.setdefault(span['name'], []).append(span)
+        up = by_id.get(span.get('parentSpanId'))
+        equal((up or {}).get('name'), above.get(span['name']), f'above {span["name"]}')
+        check(not up or up['traceId'] == span['traceId'], f'{span["name"]}: the trace of its parent')
+    return named
+
+
+def ids(spans, key):
+    return sorted(int(values(span)[key]) for span in spans)
+
+
+def test_a_schedule_that_fires_shows_what_it_planned():
+    store = Store(SIM)
+    store.patra('cursor', 'reset', 'crossref', '--to', time.strftime('%Y-%m-%dT%H:00:00Z', time.gmtime(time.time() - 7200)), '--yes')
+    store.patra('source', 'apply', 'sources/crossref.yaml', '--set', f'http.base_url={SIM.http}/crossref', '--set',
+                'http.allow_plain_http=true', '--set', 'operations.harvest.every=1m')
+    with Collector() as collector:
+        store.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url
+        with Server(store, roles='planner,api'):
+            wait_for(lambda: any(span['name'] == 'PlannerTrigger' for span in collector.spans), 'no schedule fires', 120)
+        named = tree(collector)
+        check(len(named['CompileSpec']) == len(named['PlannerTrigger']), 'each trigger compiles')
+        made = ids(named['Slice'], 'patra.slice_id')
+        check(made, 'slices')
+        equal([row for row in rows(store, f'SELECT id FROM ing_plan_slice WHERE id >= {made[0]} ORDER BY id')],
+              [(i,) for i in made], 'a span for each slice')
 
 
 def test_a_request_that_fails_shows_where():
