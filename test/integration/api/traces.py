@@ -16,8 +16,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'sim'))
 import simtest  # noqa: E402
-from apitest import Server, Store  # noqa: E402
-from simtest import Sim, check, equal  # noqa: E402
+from apitest import PATRA, Server, Store  # noqa: E402
+from simtest import ROOT, Sim, check, equal  # noqa: E402
 
 SIM = None
 
@@ -178,6 +178,35 @@ def ids(spans, key):
     return sorted(int(values(span)[key]) for span in spans)
 
 
+def test_commands_send_what_they_plan_do_publish_and_consume():
+    store = Store(SIM)
+    with Collector() as collector:
+        store.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url
+        store.patra('harvest', 'crossref', '--from', '2026-03-05', '--to', '2026-03-06')
+        named = tree(collector)
+        plan, = rows(store, 'SELECT max(id) FROM ing_plan')[0]
+        equal([ids(named[name], 'patra.plan_id') for name in ['PlannerTrigger']], [[plan]], 'a span for the trigger')
+        equal(len(named['CompileSpec']), 1, 'one for its compiling')
+        equal(ids(named['Slice'], 'patra.slice_id'),
+              [row[0] for row in rows(store, f'SELECT id FROM ing_plan_slice WHERE plan_id = {plan} ORDER BY id')], 'one for each slice')
+        equal(ids(named['Run'], 'patra.task_id'),
+              [row[0] for row in rows(store, f'SELECT id FROM ing_task WHERE plan_id = {plan} ORDER BY id')], 'one for each run')
+        slice_ = values(named['Slice'][0])
+        equal((slice_['source'], slice_['endpoint'], slice_['op']), ('crossref', 'works', 'HARVEST'), 'a slice')
+        for key in ['priority', 'patra.slice_no', 'patra.from', 'patra.to']:
+            check(key in slice_, key)
+        store.patra('projection', 'apply', 'projections/literature.yaml')
+        spec = pathlib.Path(store.folder.name) / 'bus.yaml'
+        spec.write_text(f'bus: hook\ntype: webhook\nurl: {collector.url}/hook\nallow_plain: true\nstart: earliest\n')
+        store.patra('bus', 'apply', str(spec))
+        store.patra('publish', '--once')
+        store.patra('consume', '--once')
+        named = tree(collector)
+        events = rows(store, 'SELECT count(*) FROM ing_outbox')[0][0]
+        for name in ['publish hook', 'consume literature']:
+            equal(sum(ids(named[name], 'messaging.batch.message_count')), events, name)
+
+
 def test_a_schedule_that_fires_shows_what_it_planned():
     store = Store(SIM)
     store.patra('cursor', 'reset', 'crossref', '--to', time.strftime('%Y-%m-%dT%H:00:00Z', time.gmtime(time.time() - 7200)), '--yes')
@@ -193,6 +222,15 @@ def test_a_schedule_that_fires_shows_what_it_planned():
         check(made, 'slices')
         equal([row for row in rows(store, f'SELECT id FROM ing_plan_slice WHERE id >= {made[0]} ORDER BY id')],
               [(i,) for i in made], 'a span for each slice')
+
+
+def test_a_harvest_without_its_collector_is_a_harvest_and_says_so():
+    store = Store(SIM)
+    store.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = 'http://127.0.0.1:1'
+    done = subprocess.run([PATRA, 'harvest', 'crossref', '--from', '2026-03-05', '--to', '2026-03-06'], cwd=ROOT, env=store.env,
+                          capture_output=True, text=True, timeout=120)
+    equal(done.returncode, 0, done.stderr)
+    check(re.search(r'^traces: [0-9]+ spans were not sent: .*127\.0\.0\.1:1', done.stderr, re.M), done.stderr)
 
 
 def test_a_request_that_fails_shows_where():
