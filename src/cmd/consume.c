@@ -12,6 +12,7 @@
 #include "worker/projection_sink.h"
 #include "worker/readers.h"
 #include "worker/stop.h"
+#include "worker/tracing.h"
 
 #define LEASE_MIN_US (US_PER_SECOND / 10)
 #define LEASE_MAX_US US_PER_HOUR
@@ -87,6 +88,7 @@ static bool consume(const struct invocation *invocation, struct session *session
 {
     struct projection_sink_parts parts = { .secrets = &session->secrets.source };
     struct readers_settings settings = { .kind = &PROJECTION_READERS, .context = &parts };
+    struct tracing *tracing;
     struct stop stop;
     struct log log;
     bool ok;
@@ -97,11 +99,17 @@ static bool consume(const struct invocation *invocation, struct session *session
     if (!read_lease(invocation, &parts.lease_us, err) ||
         !log_option_read(&log, invocation, &session->clock, err) || !stop_open(&stop, err))
         return false;
+    if (!tracing_start(&tracing, session, &log, NULL, err)) {
+        stop_close(&stop);
+        return false;
+    }
     stop_watch_store(&stop, session->store, &log);
     settings.log = &log;
+    settings.tracer = tracing_tracer(tracing);
     settings.stop = &stop;
     ok = invocation_flag(invocation, "once") ? drain(invocation, session, &settings, err)
                                              : run(session, &settings, err);
+    tracing_join(tracing);
     stop_close(&stop);
     return ok;
 }

@@ -13,6 +13,7 @@
 #include "worker/notifying.h"
 #include "worker/relay_bus.h"
 #include "worker/stop.h"
+#include "worker/tracing.h"
 
 #define LEASE_MIN_US (US_PER_SECOND / 10)
 #define LEASE_MAX_US US_PER_HOUR
@@ -106,6 +107,7 @@ static bool publish(const struct invocation *invocation, struct session *session
     };
     char owner[WHO_PROCESS_MAX];
     struct notifying *notifying = NULL;
+    struct tracing *tracing;
     struct stop stop;
     struct log log;
     bool ok;
@@ -115,6 +117,10 @@ static bool publish(const struct invocation *invocation, struct session *session
         !publish_keep(invocation, &publish.settings.keep_us, err) ||
         !log_option_read(&log, invocation, &session->clock, err) || !stop_open(&stop, err))
         return false;
+    if (!tracing_start(&tracing, session, &log, NULL, err)) {
+        stop_close(&stop);
+        return false;
+    }
     stop_watch_store(&stop, session->store, &log);
     who_process(owner, random_source_u64(&random), "publisher");
     publish.settings.sequencer.owner = str_of(owner);
@@ -122,12 +128,14 @@ static bool publish(const struct invocation *invocation, struct session *session
     publish.parts.wake = session->wake;
     publish.parts.wake_fd = stop.fd;
     publish.relays.stop = &stop;
+    publish.relays.tracer = tracing_tracer(tracing);
     publish.relays.context = &publish.bus;
     ok = notifying_start(&notifying, session, &stop, err) &&
          (once ? drain(invocation, session, &publish, err)
                : run(invocation, session, &publish, err));
     stop_request(&stop);
     notifying_join(notifying);
+    tracing_join(tracing);
     stop_close(&stop);
     return ok;
 }

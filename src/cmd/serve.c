@@ -18,6 +18,7 @@
 #include "worker/listening.h"
 #include "worker/meter_table.h"
 #include "worker/notifying.h"
+#include "worker/plan_trace.h"
 #include "worker/projection_sink.h"
 #include "worker/publishing.h"
 #include "worker/readers.h"
@@ -52,9 +53,9 @@ struct serve {
     int64_t alerts_us;       /* the period of alerts; 0: off */
     const char *retention;   /* a folder; NULL: off */
     char owner[WHO_PROCESS_MAX];
-    int64_t next_us;  /* monotonic: of the planner's turns */
-    int64_t fired_us; /* when the last schedule was done with, or its turn began */
-    bool is_failing;  /* the planner, at its last turn */
+    int64_t next_us; /* monotonic: of the planner's turns */
+    struct plan_trace plans;
+    bool is_failing; /* the planner, at its last turn */
     enum clock_jump jump;
     struct schedule_memory schedules;
     struct store_retry retry;
@@ -85,39 +86,14 @@ static void log_gap(struct log *log, const struct schedule_fired *fired)
                   LOG_I64("slices", fired->result->slices));
 }
 
-/* From the end of the one before, or the begin of the turn. */
-static void trace_fired(struct serve *serve, const struct schedule_fired *fired)
-{
-    struct random_source *random = &serve->session->random;
-    struct span span = { .kind = SPAN_INTERNAL,
-                         .begin_us = serve->fired_us,
-                         .end_us = clock_now_us(&serve->session->clock) };
-
-    serve->fired_us = span.end_us;
-    span_trace_set(&span.context, random_source_u64(random), random_source_u64(random));
-    span_id_set(span.context.span, random_source_u64(random));
-    span_name(&span, "PlannerTrigger");
-    span_str(&span, "source", fired->source);
-    span_str(&span, "op", fired->operation);
-    if (fired->result != NULL) {
-        span_i64(&span, "patra.plan_id", fired->result->plan_id);
-        span_i64(&span, "patra.slices", fired->result->slices);
-    }
-    if (fired->err != NULL) {
-        span_str(&span, "error.level", str_of(error_level_name(fired->err->level)));
-        span_str(&span, "error.type", str_of(fired->err->code));
-        span_fail(&span, str_of(fired->err->text));
-    }
-    tracer_add(tracing_tracer(serve->tracing), &span);
-}
-
 static void log_fired(struct schedule_listener *listener, const struct schedule_fired *fired)
 {
     struct serve *serve = (struct serve *)((char *)listener - offsetof(struct serve, listener));
     char tick[INSTANT_TEXT_MAX];
     const size_t len = instant_format(fired->tick_us, tick);
 
-    trace_fired(serve, fired);
+    plan_trace_end(&serve->plans, &(struct plan_traced){ fired->source, fired->operation,
+                                                         fired->result, fired->err });
     if (fired->is_gap)
         log_gap(serve->log, fired);
     else if (fired->err != NULL)
@@ -161,7 +137,7 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
         !store_time(store, &serve->session->clock, &time, err))
         return false;
     log_jump(serve, &time);
-    serve->fired_us = clock_now_us(&serve->session->clock);
+    plan_trace_begin(&serve->plans);
     chores.now_us = now_us = time.now_us;
     if (!housekeeping_run(store, &chores, &done, err) ||
         !schedule_fire_due(
@@ -172,7 +148,8 @@ static bool plan_turn(struct serve *serve, int64_t *next_in_us, struct error *er
                                              .listener = &serve->listener,
                                              .specs = serve->session->specs,
                                              .secrets = &serve->session->secrets.source,
-                                             .random = &serve->session->random },
+                                             .random = &serve->session->random,
+                                             .watch = plan_trace_watch(&serve->plans) },
             &fired, err))
         return false;
     if (done.leases > 0)
@@ -383,6 +360,8 @@ static bool serve(const struct invocation *invocation, struct session *session,
     serve.log = settings.log = &log;
     settings.meters = serve.meters;
     settings.tracer = tracing_tracer(serve.tracing);
+    plan_trace_init(&serve.plans, &(struct plan_trace_parts){ tracing_tracer(serve.tracing),
+                                                              &session->clock, &session->random });
     schedule_memory_init(&serve.schedules);
     ok = serve_until_stopped(&serve, &settings, err);
     schedule_memory_release(&serve.schedules);

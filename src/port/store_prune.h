@@ -75,14 +75,19 @@ struct retained_file {
     int64_t made_us;
 };
 
+struct retained_file_list {
+    struct retained_file *items;
+    size_t count;
+};
+
 struct store_prune_ops {
     bool (*history)(struct store *store, struct arena *arena, const struct retained_query *query,
                     struct retained_page *page, struct error *err);
     bool (*history_remove)(struct store *store, enum retained_kind kind,
                            const struct retained_row *rows, size_t count, struct error *err);
     bool (*file_add)(struct store *store, const struct retained_file *file, struct error *err);
-    bool (*file_of)(struct store *store, struct arena *arena, int64_t run_id,
-                    struct retained_file *file, bool *found, struct error *err);
+    bool (*files_of)(struct store *store, struct arena *arena, int64_t run_id,
+                     struct retained_file_list *files, struct error *err);
     bool (*tidy)(struct store *store, int64_t before_us, int64_t limit, int64_t *removed,
                  struct error *err);
     bool (*run)(struct store *store, struct arena *arena, int64_t before_us, int64_t *events,
@@ -147,12 +152,14 @@ static inline bool MUST_CHECK store_prune_file_add(struct store *store,
     return store->prune->file_add(store, file, err);
 }
 
-/* The newest file that may have batches of the run. */
-static inline bool MUST_CHECK store_prune_file_of(struct store *store, struct arena *arena,
-                                                  int64_t run_id, struct retained_file *file,
-                                                  bool *found, struct error *err)
+/* The files that may have batches of the run, the newest first: batches of runs that were under way
+ * at the same time lie beside each other. RETAINED_FILES_MAX at most. */
+enum { RETAINED_FILES_MAX = 20 };
+static inline bool MUST_CHECK store_prune_files_of(struct store *store, struct arena *arena,
+                                                   int64_t run_id, struct retained_file_list *files,
+                                                   struct error *err)
 {
-    return store->prune->file_of(store, arena, run_id, file, found, err);
+    return store->prune->files_of(store, arena, run_id, files, err);
 }
 
 /* What needs no archive: ids that tasks listed which have ended before the instant, alerts that

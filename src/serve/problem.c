@@ -13,7 +13,7 @@ static const struct {
     { "access.origin", 403 },    { "access.rate", 429 },       { "idempotency.key", 422 },
     { "idempotency.busy", 409 }, { "plan.id", 404 },           { "plan.paused", 409 },
     { "plan.stopped", 409 },     { "plan.disabled", 409 },     { "cursor.many", 409 },
-    { "record.endpoint", 409 },
+    { "record.endpoint", 409 },  { "batch.archived", 404 },
 };
 
 static const struct {

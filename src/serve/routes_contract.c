@@ -11,17 +11,24 @@ enum { TASKS_MAX = 100, EVENTS_MAX = 1000 };
 /* A day, where nothing else is asked for. */
 #define PERIOD_US (24 * INT64_C(3600000000))
 
-static struct view_recent_filter filter_of(const struct call *call)
+static struct view_recent_filter period_of(const struct call *call)
 {
     const int64_t to_us = call_has(call, "to") ? call_number(call, "to") : call->reader.now_us;
 
     return (struct view_recent_filter){
         .source = call_text(call, "source"),
-        .has_operation = call_has(call, "operation"),
-        .operation = (enum operation)call_number(call, "operation"),
         .from_us = call_has(call, "from") ? call_number(call, "from") : to_us - PERIOD_US,
         .to_us = to_us,
     };
+}
+
+static struct view_recent_filter filter_of(const struct call *call)
+{
+    struct view_recent_filter filter = period_of(call);
+
+    filter.has_operation = call_has(call, "operation");
+    filter.operation = (enum operation)call_number(call, "operation");
+    return filter;
 }
 
 static bool show_queue(struct call *call, struct error *err)
@@ -32,6 +39,17 @@ static bool show_queue(struct call *call, struct error *err)
     if (!view_queue(&call->reader, &filter, &queue, err))
         return false;
     view_queue_write(&call->w, &queue);
+    return true;
+}
+
+static bool show_late(struct call *call, struct error *err)
+{
+    const struct view_recent_filter filter = period_of(call);
+    struct view_late_list list;
+
+    if (!view_late(&call->reader, &filter, &list, err))
+        return false;
+    view_late_write(&call->w, &list);
     return true;
 }
 
@@ -176,6 +194,14 @@ static const struct route ROUTES[] = {
                              "Only cursors whose namespace key begins with this."),
                   FROM, TO },
       .run = show_timeline },
+    { .method = "GET",
+      .path = "/v1/late",
+      .name = "getLateArrivals",
+      .summary = "Of the records that the harvests of a period found new or changed, how many the "
+                 "cursor had passed before",
+      .access = ROUTE_READS,
+      .params = { SOURCE, FROM, TO },
+      .run = show_late },
     { .method = "GET",
       .path = "/v1/errors",
       .name = "getErrorTopN",

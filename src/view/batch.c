@@ -3,10 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/instant.h"
 #include "base/list.h"
 #include "base/mask.h"
 #include "data/json.h"
+#include "port/store_prune.h"
 
 /* Batches of a run that are looked through for the one to show. */
 enum { LOOKED_THROUGH = 500 };
@@ -149,38 +152,82 @@ static bool find_marked(const struct view_reader *reader, int64_t run_id, struct
     return true;
 }
 
+/* ---- a batch that is not there ---- */
+
+#define ARCHIVED "batch.archived"
+
+bool view_batch_error_is_archived(const struct error *err)
+{
+    return strcmp(err->code, ARCHIVED) == 0;
+}
+
+/* How a program that knows nothing of patra finds it. */
+static struct str select_text(struct arena *arena, const struct view_batch_key *key)
+{
+    return key->number > 0
+               ? arena_printf(arena, ".runId == %" PRId64 " and .batchNumber == %" PRId64,
+                              key->run_id, key->number)
+               : arena_printf(arena, ".runId == %" PRId64, key->run_id);
+}
+
+bool view_batch_missing(const struct view_reader *reader, const struct view_batch_key *key,
+                        struct error *err)
+{
+    struct retained_file_list files;
+    char made[INSTANT_TEXT_MAX];
+
+    if (!store_prune_files_of(reader->store, reader->arena, key->run_id, &files, err))
+        return false;
+    if (files.count == 0)
+        return key->number > 0
+                   ? error_set(err, ERROR_REQUEST, "batch.unknown",
+                               "run %" PRId64 " has no batch %" PRId64, key->run_id, key->number)
+                   : error_set(err, ERROR_REQUEST, "batch.unknown",
+                               "run %" PRId64 " has no batches", key->run_id);
+    (void)instant_format(files.items[0].made_us, made);
+    return error_set(err, ERROR_REQUEST, ARCHIVED,
+                     "run %" PRId64 " has no such batch in the store. Those of runs %" PRId64
+                     " to %" PRId64 " were archived at %s, in %.*s%s. Where that file is: patra "
+                     "batch show, or zstd -dc FILE | jq 'select(%.*s)'",
+                     key->run_id, files.items[0].first_run, files.items[0].last_run, made,
+                     STR_ARG(files.items[0].path), files.count > 1 ? " and files before it" : "",
+                     STR_ARG(select_text(reader->arena, key)));
+}
+
+/* ---- gathering it ---- */
+
+static bool find_run(const struct view_reader *reader, int64_t run_id, struct run *run,
+                     struct error *err)
+{
+    bool found;
+
+    return store_run_get(reader->store, reader->arena, run_id, run, &found, err) &&
+           (found ||
+            error_set(err, ERROR_REQUEST, "run.unknown", "there is no run %" PRId64, run_id));
+}
+
 static bool find_batch(const struct view_reader *reader, const struct view_batch_key *key,
                        struct view_batch *view, struct error *err)
 {
     bool found;
 
-    if (!store_run_get(reader->store, reader->arena, key->run_id, &view->run, &found, err))
+    if (!find_run(reader, key->run_id, &view->run, err))
         return false;
-    if (!found)
-        return error_set(err, ERROR_REQUEST, "run.unknown", "there is no run %" PRId64,
-                         key->run_id);
     if (key->number > 0 ? !store_batch_get(reader->store, reader->arena, key->run_id, key->number,
                                            &view->batch, &found, err)
                         : !find_marked(reader, key->run_id, &view->batch, &found, err))
         return false;
-    if (!found && key->number > 0)
-        return error_set(err, ERROR_REQUEST, "batch.unknown",
-                         "run %" PRId64 " has no batch %" PRId64, key->run_id, key->number);
-    return found || error_set(err, ERROR_REQUEST, "batch.unknown", "run %" PRId64 " has no batches",
-                              key->run_id);
+    return found || view_batch_missing(reader, key, err);
 }
 
-bool view_batch(const struct view_reader *reader, const struct view_batch_key *key,
-                struct view_batch *view, struct error *err)
+/* What follows from its row and its evidence. */
+static bool complete(const struct view_reader *reader, struct view_batch *view, struct error *err)
 {
     struct arena *arena = reader->arena;
     struct batch *batch = &view->batch;
     bool found;
 
-    *view = (struct view_batch){ 0 };
-    if (!find_batch(reader, key, view, err) ||
-        !store_task_get(reader->store, arena, batch->task_id, &view->task, &found, err) ||
-        !store_batch_evidence(reader->store, arena, batch->id, &view->evidence, err) ||
+    if (!store_task_get(reader->store, arena, batch->task_id, &view->task, &found, err) ||
         !view_batch_numbers(arena, batch, &view->numbers, err) ||
         !view_attempt_list(arena, batch->response_digest, &view->attempts, err) ||
         !gather_items(reader, view, err))
@@ -189,6 +236,23 @@ bool view_batch(const struct view_reader *reader, const struct view_batch_key *k
     return view_masked_json(arena, batch->request_digest, &batch->request_digest, err) &&
            view_masked_json(arena, batch->response_digest, &batch->response_digest, err) &&
            view_masked_json(arena, batch->stats, &batch->stats, err);
+}
+
+bool view_batch(const struct view_reader *reader, const struct view_batch_key *key,
+                struct view_batch *view, struct error *err)
+{
+    *view = (struct view_batch){ 0 };
+    return find_batch(reader, key, view, err) &&
+           store_batch_evidence(reader->store, reader->arena, view->batch.id, &view->evidence,
+                                err) &&
+           complete(reader, view, err);
+}
+
+bool view_batch_archived(const struct view_reader *reader, const struct batch *row, struct str path,
+                         struct view_batch *view, struct error *err)
+{
+    *view = (struct view_batch){ .batch = *row, .evidence = row->evidence, .archived = path };
+    return find_run(reader, row->run_id, &view->run, err) && complete(reader, view, err);
 }
 
 /* ---- JSON ---- */
@@ -257,6 +321,8 @@ void view_batch_write(struct json_writer *w, const struct view_batch *view)
     write_raw(w, "stats", batch->stats);
     if (view->evidence.body_hash.len > 0)
         json_write_member_str(w, STR("bodyHash"), view->evidence.body_hash);
+    if (view->archived.len > 0)
+        json_write_member_str(w, STR("archivedIn"), view->archived);
     write_items(w, &view->items);
     json_write_end(w);
 }

@@ -57,6 +57,7 @@ struct view_batch {
     struct view_attempt_list attempts;
     struct batch_evidence evidence;
     struct view_batch_items items;
+    struct str archived; /* the file that it was read from; '': the store has it */
 };
 
 struct view_batch_key {
@@ -64,9 +65,20 @@ struct view_batch_key {
     int64_t number; /* 0: the last one of the run that is marked, or else its last one */
 };
 
-/* "run.unknown", "batch.unknown" (L2). */
+/* "run.unknown", "batch.unknown" (L2); "batch.archived" (L2) names the file that retention wrote of
+ * such batches, and how it is read. */
 bool view_batch(const struct view_reader *reader, const struct view_batch_key *key,
                 struct view_batch *view, struct error *err) MUST_CHECK;
+
+/* The error of a batch that the store does not have: one of these two. False. */
+bool view_batch_missing(const struct view_reader *reader, const struct view_batch_key *key,
+                        struct error *err);
+bool view_batch_error_is_archived(const struct error *err);
+
+/* The same of a row that was found in such a file (engine/retain/find.h). What became of each item
+ * is not in it. */
+bool view_batch_archived(const struct view_reader *reader, const struct batch *row, struct str path,
+                         struct view_batch *view, struct error *err) MUST_CHECK;
 void view_batch_write(struct json_writer *w, const struct view_batch *view);
 
 /* JSON of the store as it is shown: e-mail addresses and phone numbers are masked. */

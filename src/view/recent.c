@@ -213,6 +213,67 @@ bool view_recent_sums(const struct view_reader *reader, const struct view_recent
     return true;
 }
 
+/* ---- late arrivals ---- */
+
+static bool add_late(struct walk *walk, const struct run *run, const struct json_doc *stats,
+                     struct error *err)
+{
+    struct view_late *late = walk->context;
+
+    (void)err;
+    (void)run;
+    late->runs++;
+    late->stored += number_of(stats, "inserted") + number_of(stats, "updated");
+    late->late += number_of(stats, "lateArrival");
+    return true;
+}
+
+bool view_late(const struct view_reader *reader, const struct view_recent_filter *filter,
+               struct view_late_list *list, struct error *err)
+{
+    struct registry_entry_list sources;
+
+    *list = (struct view_late_list){ .from_us = filter->from_us, .to_us = filter->to_us };
+    if (!sources_of(reader, filter->source, &sources, err))
+        return false;
+    for (size_t i = 0; i < sources.count; i++) {
+        struct view_late late = { .source = sources.items[i].code };
+        struct walk walk = { reader, filter, add_late, &late };
+        struct view_late *row;
+
+        if (!see_runs(&walk, late.source, OPERATION_HARVEST, err))
+            return false;
+        if (late.runs == 0)
+            continue;
+        row = LIST_ADD(reader->arena, list);
+        if (row == NULL)
+            return arena_error(reader->arena, err);
+        late.is_full = late.runs >= VIEW_RECENT_RUNS;
+        *row = late;
+    }
+    return true;
+}
+
+void view_late_write(struct json_writer *w, const struct view_late_list *list)
+{
+    json_write_object(w);
+    json_write_member_instant(w, STR("from"), list->from_us);
+    json_write_member_instant(w, STR("to"), list->to_us);
+    json_write_name(w, STR("sources"));
+    json_write_array(w);
+    for (size_t i = 0; i < list->count; i++) {
+        json_write_object(w);
+        json_write_member_str(w, STR("source"), list->items[i].source);
+        json_write_member_i64(w, STR("runs"), list->items[i].runs);
+        json_write_member_i64(w, STR("stored"), list->items[i].stored);
+        json_write_member_i64(w, STR("late"), list->items[i].late);
+        json_write_member_bool(w, STR("isFull"), list->items[i].is_full);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_write_end(w);
+}
+
 /* ---- errors ---- */
 
 static struct view_error *error_of(struct walk *walk, const struct run *run, struct str level,

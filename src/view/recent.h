@@ -61,6 +61,27 @@ struct view_recent_sums {
 bool view_recent_sums(const struct view_reader *reader, const struct view_recent_filter *filter,
                       struct view_recent_sums *sums, struct error *err) MUST_CHECK;
 
+/* ---- late arrivals: 004 section 14.7 ---- */
+
+struct view_late {
+    struct str source;
+    int64_t runs;   /* of its harvests in the period */
+    int64_t stored; /* records that they found new or changed */
+    int64_t late;   /* of these: the cursor had passed them, and a lookback found them */
+    bool is_full;   /* there were more runs than are read: these are the latest */
+};
+
+struct view_late_list {
+    int64_t from_us, to_us;
+    struct view_late *items; /* sources that harvested in the period */
+    size_t count;
+};
+
+/* "source.unknown" (L2) where the filter names a source that does not exist. */
+bool view_late(const struct view_reader *reader, const struct view_recent_filter *filter,
+               struct view_late_list *list, struct error *err) MUST_CHECK;
+void view_late_write(struct json_writer *w, const struct view_late_list *list);
+
 /* ---- errors: 004 section 14.7, getErrorTopN ---- */
 
 struct view_error {

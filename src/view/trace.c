@@ -8,7 +8,7 @@
 #include "port/store_prune.h"
 #include "view/plan.h"
 
-enum { PAGE_BATCHES = 500 };
+enum { PAGE_BATCHES = 500, ARCHIVED_BYTES_MAX = 128 << 10 };
 
 static const struct code_item KINDS[] = {
     [TRACE_PLAN] = CODE_ITEM("PLAN", "a plan"),
@@ -100,15 +100,16 @@ static bool add_last(struct tracing *t, const struct batch *last, struct batch_r
 /* Where batches of the run are that retention has taken out. */
 static bool find_archive(struct tracing *t, struct view_trace_run *run)
 {
-    struct retained_file file;
-    bool found;
+    struct retained_file_list files;
+    struct buf paths;
 
-    if (!store_prune_file_of(t->reader->store, t->reader->arena, run->run.id, &file, &found,
-                             t->err))
+    if (!store_prune_files_of(t->reader->store, t->reader->arena, run->run.id, &files, t->err))
         return false;
-    if (found)
-        run->archived = file.path;
-    return true;
+    buf_init(&paths, t->reader->arena, ARCHIVED_BYTES_MAX);
+    for (size_t i = 0; i < files.count; i++)
+        buf_printf(&paths, "%s%.*s", i > 0 ? ", " : "", STR_ARG(files.items[i].path));
+    run->archived = buf_str(&paths);
+    return buf_ok(&paths, t->err);
 }
 
 static bool gather_batches(struct tracing *t, struct view_trace_run *run)
@@ -308,8 +309,8 @@ static bool find_run(struct tracing *t)
                          &found, t->err))
         return false;
     if (!found)
-        return error_set(t->err, ERROR_REQUEST, "batch.unknown",
-                         "run %" PRId64 " has no batch %" PRId64, t->key->id, t->key->number);
+        return view_batch_missing(t->reader, &(struct view_batch_key){ t->key->id, t->key->number },
+                                  t->err);
     return find_task(t, run.task_id);
 }
 

@@ -32,7 +32,7 @@ struct view_trace_run {
     int64_t seen;        /* batches that were looked at */
     bool has_more;       /* after these */
     int64_t marked;      /* of those seen */
-    struct str archived; /* the file that has batches of such runs; '': none */
+    struct str archived; /* the files that have batches of such runs; '': none */
 };
 
 struct view_trace_task {

@@ -2,6 +2,7 @@
 #include "worker/retaining.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,12 +31,13 @@ static bool open_packed(struct arena *arena, struct str path, struct byte_sink *
 bool retaining_once(struct store *store, struct clock *clock, const char *folder, int64_t keep_us,
                     struct retained_count *count, struct error *err)
 {
-    struct retain_parts parts = {
-        .store = store, .folder = str_of(folder), .open = open_packed, .keep_us = keep_us
-    };
+    struct retain_parts parts = { .store = store, .open = open_packed, .keep_us = keep_us };
+    char path[PATH_MAX];
 
-    if (mkdir(folder, FOLDER_MODE) != 0 && errno != EEXIST)
+    /* Whoever looks for a file does so from another folder. */
+    if ((mkdir(folder, FOLDER_MODE) != 0 && errno != EEXIST) || realpath(folder, path) == NULL)
         return error_set(err, ERROR_REQUEST, "file.write", "%s: %s", folder, strerror(errno));
+    parts.folder = str_of(path);
     return store_clock(store, clock_now_us(clock), &parts.now_us, err) &&
            retain_run(&parts, count, err);
 }

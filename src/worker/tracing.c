@@ -2,6 +2,7 @@
 #include "worker/tracing.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,9 @@ struct tracing {
     struct arena arena; /* of a request */
     int stop_fd;
     pthread_t thread;
-    bool is_failing; /* at the last request */
+    bool is_failing;            /* at the last request */
+    int64_t lost;               /* spans that were dropped or given up */
+    char error[ERROR_TEXT_MAX]; /* of the last request that failed */
 };
 
 static void count(struct tracing *t, const char *outcome, int64_t spans)
@@ -49,9 +52,17 @@ static void count(struct tracing *t, const char *outcome, int64_t spans)
         meters_add(t->meters, METRIC_SPANS, &label, (double)spans);
 }
 
+static void lose(struct tracing *t, const char *outcome, int64_t spans)
+{
+    t->lost += spans;
+    count(t, outcome, spans);
+}
+
 /* Once when it begins, once when it is over. */
 static void tell(struct tracing *t, const struct error *err)
 {
+    if (err != NULL)
+        memcpy(t->error, err->text, sizeof(t->error));
     if (err != NULL && !t->is_failing)
         log_event(t->log, LOG_WARN, "spans not sent", LOG_STR("code", str_of(err->code)),
                   LOG_STR("error", str_of(err->text)));
@@ -123,7 +134,7 @@ static void send_all(struct tracing *t, size_t spans)
             !pause_for(t, tries * BACKOFF_US))
             break;
     }
-    count(t, "given_up", (int64_t)spans);
+    lose(t, "given_up", (int64_t)spans);
 }
 
 /* Returns whether there may be more. */
@@ -132,7 +143,7 @@ static bool turn(struct tracing *t)
     int64_t dropped;
     const size_t spans = tracer_take(t->tracer, t->spans, TRACING_BATCH, &dropped);
 
-    count(t, "dropped", dropped);
+    lose(t, "dropped", dropped);
     if (spans > 0)
         send_all(t, spans);
     return spans == TRACING_BATCH;
@@ -220,13 +231,29 @@ struct tracer *tracing_tracer(struct tracing *t)
     return t != NULL ? t->tracer : NULL;
 }
 
-void tracing_join(struct tracing *t)
+static void end(struct tracing *t)
 {
     const uint64_t one = 1;
 
-    if (t == NULL)
-        return;
     (void)!write(t->stop_fd, &one, sizeof(one));
     (void)pthread_join(t->thread, NULL);
+}
+
+void tracing_join(struct tracing *t)
+{
+    if (t == NULL)
+        return;
+    end(t);
+    free_tracing(t);
+}
+
+void tracing_join_told(struct tracing *t, FILE *talk)
+{
+    if (t == NULL)
+        return;
+    end(t);
+    if (t->lost > 0)
+        fprintf(talk, "traces: %" PRId64 " spans were not sent%s%s\n", t->lost,
+                t->error[0] != '\0' ? ": " : "", t->error);
     free_tracing(t);
 }

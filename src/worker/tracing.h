@@ -10,6 +10,8 @@
 #ifndef PATRA_WORKER_TRACING_H
 #define PATRA_WORKER_TRACING_H
 
+#include <stdio.h>
+
 #include "base/log.h"
 #include "base/meter.h"
 #include "base/span.h"
@@ -19,7 +21,8 @@ enum { TRACING_BATCH = 256, TRACING_TRIES = 4 };
 
 struct tracing;
 
-/* *tracing is NULL where no variable asks for it (tracing_settings.h). `meters` may be NULL. */
+/* *tracing is NULL where no variable asks for it (tracing_settings.h). `log`, `meters` may be NULL.
+ */
 bool tracing_start(struct tracing **tracing, struct session *session, struct log *log,
                    struct meters *meters, struct error *err) MUST_CHECK;
 
@@ -28,5 +31,8 @@ struct tracer *tracing_tracer(struct tracing *tracing);
 
 /* When those who add spans have ended. Accepts NULL. */
 void tracing_join(struct tracing *tracing);
+
+/* The same for a command without a log: says on `talk` how many spans were lost, and why. */
+void tracing_join_told(struct tracing *tracing, FILE *talk);
 
 #endif

@@ -78,18 +78,18 @@ static bool open_http(struct worker *worker, struct tracer *tracer, struct error
                            &worker->http, err);
 }
 
-/* The watch of the settings; else one that writes the log. */
+/* The watch of the settings, else one that writes the log; what it sees becomes spans. */
 static struct executor_watch *watch_of(struct worker *worker,
                                        const struct workers_settings *settings, int number)
 {
+    struct executor_watch *watch = NULL;
+
     if (settings->watch != NULL)
-        return settings->watch(settings->context, number);
-    if (settings->log == NULL)
-        return NULL;
-    return trace_watch_init(
-        &worker->trace_watch, settings->tracer,
-        meter_watch_init(&worker->meter_watch, settings->meters,
-                         task_log_init(&worker->task_log, settings->log, number + 1)));
+        watch = settings->watch(settings->context, number);
+    else if (settings->log != NULL)
+        watch = meter_watch_init(&worker->meter_watch, settings->meters,
+                                 task_log_init(&worker->task_log, settings->log, number + 1));
+    return watch != NULL ? trace_watch_init(&worker->trace_watch, settings->tracer, watch) : NULL;
 }
 
 static bool open_executor(struct worker *worker, const struct workers_settings *settings,

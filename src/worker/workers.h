@@ -30,7 +30,7 @@ struct workers_settings {
     int wake_fd;
     struct log *log;       /* NULL: none */
     struct meters *meters; /* what goes into the log is counted, too; NULL: it is not */
-    struct tracer *tracer; /* ... and becomes spans, as requests do; NULL: it does not */
+    struct tracer *tracer; /* what a watch sees becomes spans, as requests do; NULL: it does not */
     /* Returns the watch of a worker; NULL: events go into the log (worker/task_log.h). */
     struct executor_watch *(*watch)(void *context, int worker);
     void *context;

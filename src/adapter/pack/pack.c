@@ -1,6 +1,8 @@
 /* Chooses a compressor, and loads the module that has it. */
 #include "adapter/pack/pack.h"
 
+#include <assert.h>
+
 static const struct {
     struct str suffix;
     enum pack pack;
@@ -32,6 +34,19 @@ bool pack_open(enum pack pack, struct byte_sink *below, struct byte_sink **sink,
     if (library == NULL)
         return false;
     return pack == PACK_GZIP ? library->gzip(below, sink, err) : library->zstd(below, sink, err);
+}
+
+bool unpack_open(enum pack pack, struct byte_sink *below, struct byte_sink **sink,
+                 struct error *err)
+{
+    const struct pack_library *library;
+
+    assert(pack != PACK_GZIP);
+    *sink = pack == PACK_NONE ? below : NULL;
+    if (pack == PACK_NONE)
+        return true;
+    library = module_load("pack", err);
+    return library != NULL && library->unzstd(below, sink, err);
 }
 
 /* ---- into memory ---- */

@@ -21,6 +21,12 @@ enum pack pack_of(struct str path, struct str *rest);
 bool pack_open(enum pack pack, struct byte_sink *below, struct byte_sink **sink,
                struct error *err) MUST_CHECK;
 
+/* The other way: what is written to *sink is decompressed and written to `below`, which it takes
+ * over in the same way. Only PACK_NONE and PACK_ZSTD. Errors: "pack.broken" (L2): these are no such
+ * bytes, or their end is missing. */
+bool unpack_open(enum pack pack, struct byte_sink *below, struct byte_sink **sink,
+                 struct error *err) MUST_CHECK;
+
 /* Appends the bytes to `out`, compressed as one piece. */
 bool pack_bytes(enum pack pack, struct str bytes, struct buf *out, struct error *err) MUST_CHECK;
 
@@ -28,6 +34,7 @@ struct pack_library {
     struct module_head head;
     bool (*gzip)(struct byte_sink *below, struct byte_sink **sink, struct error *err);
     bool (*zstd)(struct byte_sink *below, struct byte_sink **sink, struct error *err);
+    bool (*unzstd)(struct byte_sink *below, struct byte_sink **sink, struct error *err);
     bool (*body)(struct body_packer **packer, struct error *err);
 };
 
@@ -37,6 +44,8 @@ bool body_packer_open(struct body_packer **packer, struct error *err) MUST_CHECK
 /* In the module. */
 bool pack_gzip_open(struct byte_sink *below, struct byte_sink **sink, struct error *err) MUST_CHECK;
 bool pack_zstd_open(struct byte_sink *below, struct byte_sink **sink, struct error *err) MUST_CHECK;
+bool pack_unzstd_open(struct byte_sink *below, struct byte_sink **sink,
+                      struct error *err) MUST_CHECK;
 bool pack_body_open(struct body_packer **packer, struct error *err) MUST_CHECK;
 
 #endif

@@ -231,27 +231,34 @@ bool sql_retained_file_add(struct store *store, const struct retained_file *file
     return statement_run(st, &changes, err) || error_wrap(err, "note an archive");
 }
 
-static const char FILE_OF[] =
-    "SELECT first_id, last_id, row_count, path, sha256, made_at FROM ing_retained_file"
-    " WHERE kind_code = 'BATCH' AND last_run >= :run AND first_run <= :run"
-    " ORDER BY made_at DESC LIMIT 1";
+static const char FILES_OF[] =
+    "SELECT first_id, last_id, first_run, last_run, row_count, path, sha256, made_at"
+    " FROM ing_retained_file WHERE kind_code = 'BATCH' AND last_run >= :run AND first_run <= :run"
+    " ORDER BY made_at DESC, first_id DESC LIMIT :limit";
 
-bool sql_retained_file_of(struct store *store, struct arena *arena, int64_t run_id,
-                          struct retained_file *file, bool *found, struct error *err)
+static void read_file(struct rows *rows, struct arena *arena, struct retained_file *file)
 {
-    struct statement *st = statement_of(store, FILE_OF);
+    file->kind = RETAINED_BATCH;
+    file->first_id = rows_i64(rows);
+    file->last_id = rows_i64(rows);
+    file->first_run = rows_i64(rows);
+    file->last_run = rows_i64(rows);
+    file->rows = rows_i64(rows);
+    file->path = rows_text(rows, arena);
+    file->sha256 = rows_text(rows, arena);
+    file->made_us = rows_i64(rows);
+}
 
-    *found = false;
-    *file = (struct retained_file){ .kind = RETAINED_BATCH };
+bool sql_retained_files_of(struct store *store, struct arena *arena, int64_t run_id,
+                           struct retained_file_list *files, struct error *err)
+{
+    struct statement *st = statement_of(store, FILES_OF);
+    struct retained_file *file;
+
+    *files = (struct retained_file_list){ 0 };
     bind_i64(st, ":run", run_id);
-    while (rows_next(&st->rows)) {
-        *found = true;
-        file->first_id = rows_i64(&st->rows);
-        file->last_id = rows_i64(&st->rows);
-        file->rows = rows_i64(&st->rows);
-        file->path = rows_text(&st->rows, arena);
-        file->sha256 = rows_text(&st->rows, arena);
-        file->made_us = rows_i64(&st->rows);
-    }
+    bind_i64(st, ":limit", RETAINED_FILES_MAX);
+    while ((file = ROWS_NEXT(&st->rows, arena, files)) != NULL)
+        read_file(&st->rows, arena, file);
     return rows_finish(&st->rows, err) || error_wrap(err, "find an archive");
 }

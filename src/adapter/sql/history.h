@@ -11,8 +11,8 @@ bool sql_history_remove(struct store *store, enum retained_kind kind,
                         struct error *err) MUST_CHECK;
 bool sql_retained_file_add(struct store *store, const struct retained_file *file,
                            struct error *err) MUST_CHECK;
-bool sql_retained_file_of(struct store *store, struct arena *arena, int64_t run_id,
-                          struct retained_file *file, bool *found, struct error *err) MUST_CHECK;
+bool sql_retained_files_of(struct store *store, struct arena *arena, int64_t run_id,
+                           struct retained_file_list *files, struct error *err) MUST_CHECK;
 bool sql_tidy(struct store *store, int64_t before_us, int64_t limit, int64_t *removed,
               struct error *err) MUST_CHECK;
 

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cmd/batch/batch.h"
+#include "cmd/batch/batch_archived.h"
 #include "cmd/batch/batch_key.h"
 #include "data/json.h"
 #include "engine/fetch/attempts.h"
@@ -123,6 +124,8 @@ static void print_batch(const struct view_batch *view, bool all, struct arena *a
             " by %.*s\n",
             batch->plan_id, batch->slice_id, batch->task_id, batch->run_id,
             STR_ARG(view->run.lease_owner));
+    if (view->archived.len > 0)
+        fprintf(out, "  read from %.*s\n", STR_ARG(view->archived));
     if (view->numbers.level.len > 0)
         fprintf(out, "  failed    %.*s (%.*s, %.*s)\n", STR_ARG(view->numbers.text),
                 STR_ARG(view->numbers.level), STR_ARG(view->numbers.code));
@@ -138,6 +141,13 @@ static void print_batch(const struct view_batch *view, bool all, struct arena *a
     print_items(&view->items, all, out);
 }
 
+static bool find(const struct view_reader *reader, const struct view_batch_key *key,
+                 struct view_batch *view, struct error *err)
+{
+    return view_batch(reader, key, view, err) ||
+           (view_batch_error_is_archived(err) && batch_archived(reader, key, view, err));
+}
+
 static bool show(const struct invocation *invocation, struct session *session, enum exit_code *code,
                  struct error *err)
 {
@@ -147,8 +157,7 @@ static bool show(const struct invocation *invocation, struct session *session, e
     struct output output;
 
     (void)code;
-    if (!batch_key_read(invocation->operands[0], &key, err) ||
-        !view_batch(&reader, &key, &view, err))
+    if (!batch_key_read(invocation->operands[0], &key, err) || !find(&reader, &key, &view, err))
         return false;
     if (invocation_flag(invocation, "json")) {
         view_batch_write(output_begin(&output, &session->arena), &view);
@@ -174,7 +183,9 @@ const struct command COMMAND_BATCH_SHOW = {
         "response that counts, with what came and why it was sent again; the response's status,\n"
         "counts, hints and hash; and what became of each item: stored, changed, unchanged,\n"
         "quarantined. E-mail addresses and phone numbers are masked. RUN alone shows the batch\n"
-        "of the run that failed, or else the last one in which something was wrong.",
+        "of the run that failed, or else the last one in which something was wrong. A batch that\n"
+        "patra retention has archived is read from its file, if that is on this machine; what\n"
+        "became of each item is not in it.",
     .options = { { "all", NULL, "Show every item, not only the first 20." },
                  { "json", NULL, "Print JSON." },
                  SESSION_OPTION },

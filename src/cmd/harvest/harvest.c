@@ -12,7 +12,9 @@
 #include "port/store_pause.h"
 #include "view/signals.h"
 #include "worker/notifying.h"
+#include "worker/plan_trace.h"
 #include "worker/stop.h"
+#include "worker/tracing.h"
 #include "worker/workers.h"
 
 #define LOOK_US US_PER_SECOND
@@ -34,6 +36,8 @@ struct harvest {
     int64_t started_us;
     int64_t wait_us;
     int worker_count;
+    struct tracing *tracing; /* NULL: nobody wants spans */
+    struct plan_trace plans;
     struct display *display;
     struct stop stop;
     struct arena look_arena; /* of one look */
@@ -98,15 +102,27 @@ static void note_rederived(struct harvest *h)
     sum->is_left = done->is_left;
 }
 
+static bool plan_traced(struct harvest *h, struct error *err)
+{
+    struct plan_request *plan = &h->request.plan;
+    bool ok;
+
+    plan_trace_begin(&h->plans);
+    plan->watch = plan_trace_watch(&h->plans);
+    ok = plan_trigger(h->session->store, &h->session->arena, plan, &h->latest, err);
+    plan_trace_end(&h->plans, &(struct plan_traced){ plan->source, plan->operation,
+                                                     ok ? &h->latest : NULL, ok ? NULL : err });
+    return ok;
+}
+
 /* Slices that executors want re-sliced go first; else they would be planned as they were. */
 static bool plan_once(struct harvest *h, struct error *err)
 {
-    struct store *store = h->session->store;
     struct plan_request *plan = &h->request.plan;
 
     plan->now_us = now_of(h);
     h->latest = (struct plan_result){ 0 };
-    if (!reslice_all(h, err) || !plan_trigger(store, &h->session->arena, plan, &h->latest, err)) {
+    if (!reslice_all(h, err) || !plan_traced(h, err)) {
         trigger_print_faults(h->invocation, h->session, &h->latest);
         return false;
     }
@@ -367,6 +383,7 @@ static bool work(struct harvest *h, struct error *err)
                       .endpoint = h->partition.endpoint,
                       .operation = h->partition.operation },
         .wake_fd = h->stop.fd,
+        .tracer = tracing_tracer(h->tracing),
         .watch = watch_of,
         .context = h,
     };
@@ -504,6 +521,21 @@ static bool run(struct harvest *h, enum exit_code *code, struct error *err)
     return true;
 }
 
+/* Spans of the plans and of the work, where somebody wants them. */
+static bool run_traced(struct harvest *h, enum exit_code *code, struct error *err)
+{
+    struct session *session = h->session;
+    bool ok;
+
+    if (!tracing_start(&h->tracing, session, NULL, NULL, err))
+        return false;
+    plan_trace_init(&h->plans, &(struct plan_trace_parts){ tracing_tracer(h->tracing),
+                                                           &session->clock, &session->random });
+    ok = run(h, code, err);
+    tracing_join_told(h->tracing, h->invocation->talk);
+    return ok;
+}
+
 static bool read_options(struct harvest *h, struct error *err)
 {
     const struct invocation *invocation = h->invocation;
@@ -527,7 +559,7 @@ static bool harvest(const struct invocation *invocation, struct session *session
     bool ok;
 
     arena_init(&h.look_arena, LOOK_BYTES_MAX);
-    ok = read_options(&h, err) && run(&h, code, err);
+    ok = read_options(&h, err) && run_traced(&h, code, err);
     trigger_request_close(&h.request);
     arena_release(&h.look_arena);
     return ok || trigger_waits(invocation, err, code);

@@ -6,6 +6,7 @@
 #include "data/json.h"
 #include "engine/slice/slice_expr.h"
 #include "engine/slice/slicing.h"
+#include "port/store_cursor.h"
 #include "port/store_run.h"
 
 /* ---- the slice ---- */
@@ -128,6 +129,34 @@ static bool load_listed(struct store *store, struct arena *arena, const struct t
     return true;
 }
 
+/* ---- behind the cursor ---- */
+
+/* Only a lookback reads again what a cursor has passed. */
+static bool find_late(struct store *store, struct arena *arena, const struct task *task,
+                      struct assignment *a, struct error *err)
+{
+    const struct cursor_name name = { .source = task->source,
+                                      .operation = task->operation,
+                                      .cursor_key = task->cursor_key,
+                                      .scope = task->scope,
+                                      .namespace_key = task->namespace_key };
+    struct cursor cursor;
+    bool found;
+
+    if (spec_late_us(a->spec) == 0 || a->slice.dimension != SLICE_TIME ||
+        !window_is_valid(task->window) || task->cursor_key.len == 0)
+        return true;
+    if (!store_cursor_load(store, arena, &name, &cursor, &found, err))
+        return false;
+    if (!found || cursor.value.type != CURSOR_TIME ||
+        cursor.value.instant_us <= task->window.from_us)
+        return true;
+    a->late_before.is_set = true;
+    a->late_before.at_us =
+        cursor.value.instant_us >= task->window.to_us ? INT64_MAX : cursor.value.instant_us;
+    return true;
+}
+
 bool assignment_load(const struct assignment_parts *parts, const struct task *task,
                      struct assignment *assignment, struct error *err)
 {
@@ -137,7 +166,8 @@ bool assignment_load(const struct assignment_parts *parts, const struct task *ta
     *assignment = (struct assignment){ .specs = parts->specs };
     return (load_slice(store, arena, task, assignment, err) &&
             load_runs(store, arena, task, assignment, err) &&
-            load_listed(store, arena, task, assignment, err)) ||
+            load_listed(store, arena, task, assignment, err) &&
+            find_late(store, arena, task, assignment, err)) ||
            error_wrap(err, "load task %" PRId64, task->id);
 }
 

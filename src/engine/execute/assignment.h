@@ -4,6 +4,7 @@
  *           ── slice: what part, how much it may cost, whose records
  *           ── earlier runs: the last checkpoint, and how many runs have moved nothing
  *           ── phase one's ids, where there are any
+ *           ── the cursor, where the slice may lie behind it
  */
 #ifndef PATRA_ENGINE_EXECUTE_ASSIGNMENT_H
 #define PATRA_ENGINE_EXECUTE_ASSIGNMENT_H
@@ -29,6 +30,9 @@ struct assignment {
     size_t id_count;
     struct str checkpoint; /* where to continue; '' = at the beginning */
     int64_t idle_runs;     /* in a row up to now, that ended by themselves and committed nothing */
+    /* What is new or changed and dated before this arrived late: the cursor had passed it when the
+     * run began. INT64_MAX: all of the slice. Not set: no slice looks back. */
+    struct maybe_instant late_before;
 };
 
 /* Errors: those of the store; L4 where plan or slice are not complete: patra wrote them, and

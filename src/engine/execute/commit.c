@@ -357,7 +357,8 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
                                                             : (struct record_origin){ 0 },
                           .random = context->random,
                           .event_ids = &context->ids,
-                          .touches_older = context->is_by_id };
+                          .touches_older = context->is_by_id,
+                          .late_before = context->late_before };
     attempt.rejects = (struct rejects){ .store = context->store,
                                         .arena = context->arena,
                                         .batch = batch,

@@ -54,6 +54,7 @@ struct commit_context { /* the same for all batches of a run; views */
     struct str expr_proto_hash; /* the plan's: record_context.expr_hash */
     bool is_by_id; /* the slice is a list of ids: one that is missing, bad or older was checked, and
                       makes no signal */
+    struct maybe_instant late_before; /* assignment.late_before */
     struct arena *arena;              /* reset for each batch */
     const struct archived_body *body; /* the response, to be archived with its batch; NULL: it is
                                          not. Of the rest of a response only the hash counts. */
@@ -75,6 +76,7 @@ struct commit_result {
     int64_t updated;
     int64_t same_date; /* of those updated: under the date they had */
     int64_t future;    /* of all: with a date that is not believed */
+    int64_t late;      /* of those created, updated and deleted: behind the cursor */
     int64_t unchanged; /* also: the same id again in this batch */
     int64_t older;     /* or observed before what is stored */
     int64_t deleted;

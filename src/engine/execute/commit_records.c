@@ -168,6 +168,14 @@ static enum batch_item_kind count_change(const struct record *record,
     return BATCH_ITEM_CHANGED;
 }
 
+static bool is_late(const struct records *records, const struct record *record)
+{
+    const struct maybe_instant before = records->late_before;
+
+    return before.is_set && (before.at_us == INT64_MAX ||
+                             (record->has_updated_at && record->updated_at_us < before.at_us));
+}
+
 static void see_date(const struct record *record, struct commit_result *result)
 {
     if (!record->has_updated_at ||
@@ -301,6 +309,7 @@ static bool sort_out(struct records *records, size_t i, const struct record_cont
         return true;
     }
     records->kinds[i] = count_change(records->items[i], state, result);
+    result->late += is_late(records, records->items[i]);
     return add_change(records, i, context, state, err);
 }
 

@@ -26,7 +26,8 @@ struct records {
     struct uuid_state *event_ids;
     struct record_event_cause cause; /* of their events */
     bool touches_older; /* requested by id: a record that is older was checked nevertheless */
-    bool must_wait;     /* a race was lost: lock all records before any is changed */
+    struct maybe_instant late_before; /* assignment.late_before */
+    bool must_wait;                   /* a race was lost: lock all records before any is changed */
 
     const struct record **items; /* by provider_id */
     struct str *hashes;          /* theirs; data NULL: not needed so far */

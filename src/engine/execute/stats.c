@@ -81,6 +81,7 @@ void run_stats_write(const struct run_stats *stats, struct json_writer *writer)
     json_write_member_bool(writer, STR("circuitOpen"), stats->is_circuit_open);
     json_write_member_i64(writer, STR("changedSameDate"), stats->same_date);
     json_write_member_i64(writer, STR("futureDates"), stats->future);
+    json_write_member_i64(writer, STR("lateArrival"), stats->late);
     json_write_member_i64(writer, STR("unchanged"), stats->unchanged);
     json_write_member_i64(writer, STR("older"), stats->older);
     json_write_member_i64(writer, STR("deleted"), stats->deleted);
@@ -121,6 +122,8 @@ bool batch_stats_write(struct arena *arena, const struct fetch_batch *batch,
     json_write_member_i64(&writer, STR("failed"), result->quarantined);
     json_write_member_i64(&writer, STR("changedSameDate"), result->same_date);
     json_write_member_i64(&writer, STR("futureDates"), result->future);
+    if (result->late > 0)
+        json_write_member_i64(&writer, STR("lateArrival"), result->late);
     json_write_member_i64(&writer, STR("unchanged"), result->unchanged);
     json_write_member_i64(&writer, STR("older"), result->older);
     json_write_member_i64(&writer, STR("deleted"), result->deleted);
@@ -165,6 +168,9 @@ bool batch_stats_read(struct arena *arena, struct str json, struct commit_result
     if (result->updated < result->deleted)
         return error_set(err, ERROR_FATAL, "store.corrupt", "more deleted than changed");
     result->updated -= result->deleted;
+    if (json_exists(json_get(&doc, json_root(&doc), STR("lateArrival"))) &&
+        !read_count(&doc, STR("lateArrival"), &result->late, err))
+        return false;
     result->has_latest =
         json_i64(&doc, json_get(&doc, json_root(&doc), STR("latestUs")), &result->latest_us);
     if (!json_i64(&doc, json_get(&doc, json_root(&doc), STR("observedUs")), &result->observed_us))
@@ -183,6 +189,7 @@ void batch_stats_sum(struct run_stats *stats, const struct fetch_batch *batch,
     stats->updated += result->updated;
     stats->same_date += result->same_date;
     stats->future += result->future;
+    stats->late += result->late;
     stats->unchanged += result->unchanged;
     stats->older += result->older;
     stats->deleted += result->deleted;

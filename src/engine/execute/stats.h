@@ -6,12 +6,13 @@
  *       "retryCount":7,"429Count":3,"avgLatencyMs":480,"maxLatencyMs":2100,"pagesVisited":42,
  *       "hasNextLast":false,"rateAdjusted":true,"remarks":"online-reslice-suggested:false",
  *       "permitsTotal":42,"waitTotalMs":9100,"retryAfterHits":1,"demoteEvents":3,"quotaHardHits":0,
- *       "circuitOpen":false,"changedSameDate":0,"futureDates":0,"unchanged":50,"older":0,
- *       "deleted":3,"signals":1,"bytes":145678,"doubts":["lost-next"],
+ *       "circuitOpen":false,"changedSameDate":0,"futureDates":0,"lateArrival":0,"unchanged":50,
+ *       "older":0,"deleted":3,"signals":1,"bytes":145678,"doubts":["lost-next"],
  *       "errorCount":1,"errors":[{"batchNo":7,"level":"L1","code":"http.status","text":"..."}]}
  *
  * changedSameDate are those of updated that have the date they had before, futureDates those of all
- * whose date is not believed. permitsTotal counts requests on the wire: each has a permit of its
+ * whose date is not believed. lateArrival are those inserted and updated that a cursor had passed
+ * before. permitsTotal counts requests on the wire: each has a permit of its
  * own. skipped are the unchanged and the older; failed the quarantined; updated counts deletions
  * too. doubts are those of the walk (enum fetch_doubt). Of many errors the first and the latest are
  * kept.
@@ -48,6 +49,7 @@ struct run_stats { /* the zero value is a run that did nothing */
     int64_t updated;
     int64_t same_date;
     int64_t future;
+    int64_t late;
     int64_t unchanged;
     int64_t older;
     int64_t deleted;

@@ -164,6 +164,7 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
                                            .endpoint = run->assignment.endpoint,
                                            .expr_proto_hash = run->assignment.plan.expr_proto_hash,
                                            .is_by_id = run->assignment.slice.dimension == SLICE_ID,
+                                           .late_before = run->assignment.late_before,
                                            .arena = &run->executor->batch };
     begin_gate(run);
     return fetch_open(fetch,

@@ -204,7 +204,8 @@ static bool write_slices(struct store *store, struct arena *arena, struct plan_d
                                         .spec = draft->spec,
                                         .target = draft->target,
                                         .now_us = draft->request->now_us,
-                                        .first_number = 1 };
+                                        .first_number = 1,
+                                        .watch = draft->request->watch };
     struct plan_writer *writer = ARENA_NEW(arena, struct plan_writer);
     struct plan_cutter cutter = { .draft = draft, .result = result, .writer = writer };
     bool ok;
@@ -331,6 +332,18 @@ bool plan_error_is_paused(const struct error *err)
     return strcmp(err->code, PLAN_PAUSED) == 0;
 }
 
+static bool compile(struct store *store, struct arena *arena, const struct plan_request *request,
+                    struct plan_draft *draft, struct error *err)
+{
+    const bool ok = draft_compile(store, arena, request, draft, err);
+
+    if (request->watch != NULL)
+        request->watch->see(request->watch, &(struct plan_event){ .kind = PLAN_EVENT_COMPILED,
+                                                                  .plan = &draft->plan,
+                                                                  .err = ok ? NULL : err });
+    return ok;
+}
+
 bool plan_trigger(struct store *store, struct arena *arena, const struct plan_request *request,
                   struct plan_result *result, struct error *err)
 {
@@ -341,9 +354,8 @@ bool plan_trigger(struct store *store, struct arena *arena, const struct plan_re
     if (draft == NULL)
         return arena_error(arena, err);
     result->faults = &draft->faults;
-    ok = (draft_compile(store, arena, request, draft, err) &&
-          draft_may_run(store, arena, draft, err) && draft_name(arena, draft, err) &&
-          catch_up(store, arena, draft, err) &&
+    ok = (compile(store, arena, request, draft, err) && draft_may_run(store, arena, draft, err) &&
+          draft_name(arena, draft, err) && catch_up(store, arena, draft, err) &&
           read_again(store, arena, draft, &result->rederived, err) &&
           make_plan(store, arena, draft, result, err)) ||
          refuse(store, arena, draft, result, err);

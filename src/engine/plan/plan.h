@@ -53,6 +53,33 @@ struct plan_tick {
     int64_t at_us;
 };
 
+/* ---- what is seen from outside ---- */
+
+struct plan; /* port/store_plan.h */
+struct plan_slice;
+struct task; /* port/store_task.h */
+
+enum plan_event_kind {
+    PLAN_EVENT_COMPILED, /* the source; or, with err, it cannot be */
+    PLAN_EVENT_SLICE,    /* was written, with its task */
+};
+
+struct plan_event { /* views, valid during the call; what does not apply is NULL */
+    enum plan_event_kind kind;
+    const struct plan *plan; /* as far as it is known by then */
+    const struct plan_slice *slice;
+    const struct task *task; /* SLICE: has the slice's id, and none of its own yet */
+    const struct error *err;
+};
+
+/* Called as things are done, within the transaction: a trigger that fails after that takes back
+ * what it wrote. Embed it first. */
+struct plan_watch {
+    void (*see)(struct plan_watch *watch, const struct plan_event *event);
+};
+
+/* ---- a trigger ---- */
+
 struct plan_request {
     struct str source;
     struct str operation; /* its name in the source, or its word where only one has it */
@@ -75,6 +102,7 @@ struct plan_request {
                                        again by a changed mapping; NULL: they are not */
     struct secret_source *secrets;  /* reads references that select; NULL: a source that has one is
                                        refused */
+    struct plan_watch *watch;       /* NULL: nobody looks */
 };
 
 enum plan_idle { /* why a plan has no slices */

@@ -3,6 +3,7 @@
 
 #include "core/canon.h"
 #include "core/slice_spec.h"
+#include "engine/plan/plan.h"
 #include "engine/source/rate_key.h"
 
 enum {
@@ -264,6 +265,17 @@ void plan_writer_release(struct plan_writer *writer)
     arena_release(&writer->arena);
 }
 
+static void tell(const struct plan_writer *writer)
+{
+    struct plan_watch *watch = writer->origin.watch;
+
+    for (size_t i = 0; watch != NULL && i < writer->count; i++)
+        watch->see(watch, &(struct plan_event){ .kind = PLAN_EVENT_SLICE,
+                                                .plan = writer->origin.plan,
+                                                .slice = &writer->slices[i],
+                                                .task = &writer->tasks[i] });
+}
+
 static bool flush(struct plan_writer *writer, struct error *err)
 {
     int64_t added;
@@ -281,6 +293,7 @@ static bool flush(struct plan_writer *writer, struct error *err)
     if (added != (int64_t)writer->count)
         return error_set(err, ERROR_TRANSIENT, "plan.conflict",
                          "tasks of this plan are there already: another planner was faster");
+    tell(writer);
     writer->count = 0;
     arena_reset(&writer->arena);
     return true;

@@ -18,14 +18,17 @@
 #include "port/store_task.h"
 #include "spec/spec.h"
 
+struct plan_watch; /* engine/plan/plan.h */
+
 /* Where the slices come from; what is the same in all of their rows. */
 struct plan_origin {
     const struct plan *plan;
     const struct spec *spec;
     struct str target; /* the endpoint under which records are stored */
     int64_t now_us;
-    int64_t parent_id;    /* 0: the slices are the plan's own */
-    int64_t first_number; /* within the plan, from 1 */
+    int64_t parent_id;        /* 0: the slices are the plan's own */
+    int64_t first_number;     /* within the plan, from 1 */
+    struct plan_watch *watch; /* sees each slice that was written; NULL: nobody does */
 };
 
 /* One slice to be written. */

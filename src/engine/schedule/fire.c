@@ -52,7 +52,8 @@ static bool fire_tick(struct fire *fire, struct str source, struct str operation
                                           .tick = &tick,
                                           .specs = fire->request->specs,
                                           .secrets = fire->request->secrets,
-                                          .random = fire->request->random };
+                                          .random = fire->request->random,
+                                          .watch = fire->request->watch };
     struct schedule_fired fired = { .source = source, .operation = operation, .tick_us = tick_us };
     struct plan_result result;
     struct error err = { 0 };
@@ -72,7 +73,7 @@ static bool fire_tick(struct fire *fire, struct str source, struct str operation
 static void replay_gap(struct fire *fire, const struct gaps_request *request, int64_t tick_us,
                        struct window gap)
 {
-    const struct plan_request replay = gaps_replay(request, gap);
+    struct plan_request replay = gaps_replay(request, gap);
     struct schedule_fired fired = { .source = request->source,
                                     .operation = replay.operation,
                                     .tick_us = tick_us,
@@ -81,6 +82,7 @@ static void replay_gap(struct fire *fire, const struct gaps_request *request, in
     struct plan_result result;
     struct error err = { 0 };
 
+    replay.watch = fire->request->watch;
     if (plan_trigger(fire->store, &fire->plan, &replay, &result, &err))
         fired.result = &result;
     else

@@ -42,6 +42,7 @@ struct schedule_fire_request {
     struct spec_cache *specs;           /* NULL: none */
     struct secret_source *secrets;      /* plan_request.secrets */
     struct random_source *random;       /* plan_request.random */
+    struct plan_watch *watch;           /* plan_request.watch; `fired` follows, if it was fired */
 };
 
 struct schedule_fire_result {

@@ -6,7 +6,11 @@
 #include "serve/page/boards.h"
 #include "serve/page/parts.h"
 #include "view/cursor.h"
+#include "view/recent.h"
 
+/* Late arrivals are those of a day; of one source, those of a week. */
+#define LATE_US US_PER_DAY
+#define LATE_OF_ONE_US (7 * US_PER_DAY)
 enum { PIECES = 160, PIECES_OF_ONE = 400, NAMED = 100, NAMED_OF_ONE = 500, EVENTS = 50 };
 
 static struct str value_text(struct arena *arena, const struct cursor_value *value)
@@ -90,6 +94,55 @@ static void write_strips(struct html *h, const struct view_strip_list *strips)
     }
 }
 
+/* ---- late arrivals ---- */
+
+static void write_late_row(struct table *t, const struct view_late *late)
+{
+    struct arena *arena = t->h->out->arena;
+
+    table_row(t);
+    table_link(t, PAGE_PATH(arena, "/cursors", late->source), late->source);
+    table_text(t, arena_printf(arena, "%" PRId64 "%s", late->runs, late->is_full ? "+" : ""));
+    table_number(t, late->stored);
+    table_number(t, late->late);
+    table_text(t, late->stored > 0 ? arena_printf(arena, "%.1f %%",
+                                                  100.0 * (double)late->late / (double)late->stored)
+                                   : STR("-"));
+}
+
+static void write_late(struct html *h, const struct view_late_list *list, const char *period)
+{
+    struct table t;
+
+    page_section(h, "late", STR("Late arrivals"));
+    html_start(h, "p");
+    html_textf(h,
+               "Records that harvests of the last %s found new or changed behind the cursor, by "
+               "the lookback of the source.",
+               period);
+    html_end(h);
+    if (list->count == 0) {
+        show_none(h, "Nothing was harvested in that time.");
+    } else {
+        TABLE_OPEN(&t, h, "Late arrivals", "Source", "#Runs", "#New or changed", "#Late", "#Share");
+        for (size_t i = 0; i < list->count; i++)
+            write_late_row(&t, &list->items[i]);
+        table_close(&t);
+    }
+    html_end(h);
+}
+
+static bool gather_late(struct call *call, struct str source, int64_t span_us,
+                        struct view_late_list *list, struct error *err)
+{
+    const int64_t now_us = call->reader.now_us;
+
+    return view_late(&call->reader,
+                     &(struct view_recent_filter){
+                         .source = source, .from_us = now_us - span_us, .to_us = now_us },
+                     list, err);
+}
+
 bool page_cursors(struct call *call, struct error *err)
 {
     const struct view_strip_filter filter = { .cursors = { .without_former = true },
@@ -97,11 +150,13 @@ bool page_cursors(struct call *call, struct error *err)
                                               .named_max = NAMED };
     struct view_cursor_list list;
     struct view_strip_list strips;
+    struct view_late_list late;
     struct table t;
     struct html h;
 
     if (!view_cursor_list(&call->reader, &(struct view_cursor_filter){ 0 }, &list, err) ||
-        !view_strips(&call->reader, &filter, &strips, err))
+        !view_strips(&call->reader, &filter, &strips, err) ||
+        !gather_late(call, STR(""), LATE_US, &late, err))
         return false;
     page_open(&h, call, &(struct page_head){ .board = "cursors", .title = STR("Cursors") });
     page_section(&h, "cursors", STR("How far each is"));
@@ -118,6 +173,7 @@ bool page_cursors(struct call *call, struct error *err)
     page_section(&h, "strips", STR("Coverage"));
     write_strips(&h, &strips);
     html_end(&h);
+    write_late(&h, &late, "24 hours");
     return page_close(&h, call, err);
 }
 
@@ -282,9 +338,11 @@ bool page_cursor(struct call *call, struct error *err)
     };
     struct view_cursor_details details;
     struct view_strip_list strips;
+    struct view_late_list late;
     struct html h;
 
     if (!view_strips(&call->reader, &filter, &strips, err) ||
+        !gather_late(call, source, LATE_OF_ONE_US, &late, err) ||
         !view_cursor_details(&call->reader, &cursors, EVENTS, &details, err))
         return false;
     page_open(&h, call, &(struct page_head){ .board = "cursors", .title = source });
@@ -298,6 +356,7 @@ bool page_cursor(struct call *call, struct error *err)
         show_none(&h, "It has no cursor yet: nothing was harvested.");
     for (size_t i = 0; i < details.count; i++)
         write_detail(&h, &details.items[i], i, call->reader.now_us);
+    write_late(&h, &late, "7 days");
     return page_close(&h, call, err);
 }
 

@@ -3,11 +3,13 @@
 stay texts, forms that nobody else can send, and news of changes for many pages at once. What Chromium sees is test/browser."""
 import html.parser
 import http.client
+import http.server
 import json
 import pathlib
 import select
 import socket
 import sys
+import threading
 import time
 import urllib.parse
 
@@ -205,6 +207,80 @@ def test_five_hundred_pages_hear_of_a_change_and_others_are_answered():
         equal(server.process.wait(60), 0, 'exit code')
         for wire in wires + more:
             wire.close()
+
+
+LATE = """
+source: latecomer
+http: {{ base_url: "http://127.0.0.1:{port}", allow_plain_http: true }}
+rate: {{ per_second: 100 }}
+endpoints:
+  works:
+    role: search
+    path: /works
+    query: {{ since: "${{window.from}}", until: "${{window.to}}", offset: "${{page.offset}}", rows: "${{page.size}}" }}
+    page: {{ type: offset, size: 100 }}
+    window: {{ key: updated, granularity: second, align: day, size: 1d, max: 1d, min: 1h, lag: 0, lookback: 1d }}
+    response: {{ items: $.items, id: $.id, updated_at: $.updated, total: $.total }}
+operations:
+  harvest: {{ endpoint: works }}
+"""
+
+
+class Upstream:
+    """A list of records by date, to which a test adds."""
+
+    def __init__(self, **records):
+        self.records = records
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_GET(self):
+                asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
+                found = [{'id': name, 'updated': at} for name, at in sorted(outer.records.items())
+                         if asked['since'] <= at < asked['until']]
+                at = int(asked['offset'])
+                body = json.dumps({'total': len(found), 'items': found[at:at + int(asked['rows'])]}).encode()
+                self.send_response(200)
+                self.send_header('Content-Type', 'application/json')
+                self.send_header('Content-Length', str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+
+
+def test_records_that_arrive_behind_the_cursor_are_shown():
+    store = Store()
+    with Upstream(a='2026-02-02T12:00:00Z', b='2026-02-04T12:00:00Z') as upstream:
+        spec = pathlib.Path(store.folder.name) / 'latecomer.yaml'
+        spec.write_text(LATE.format(port=upstream.server.server_port))
+        store.patra('source', 'apply', str(spec))
+        store.patra('harvest', 'latecomer', '--from', '2026-02-01', '--to', '2026-02-05')
+        upstream.records.update(c='2026-02-04T13:00:00Z', d='2026-02-05T10:00:00Z')
+        store.patra('harvest', 'latecomer', '--to', '2026-02-06')
+        with Server(store) as server:
+            late, = json.loads(server.get('/v1/late').text)['sources']
+            equal((late['source'], late['stored'], late['late']), ('latecomer', 4, 1), 'one of four came late')
+            equal(json.loads(server.get('/v1/late?to=2026-01-01').text)['sources'], [], 'nothing was harvested then')
+            for target in ['/cursors', '/cursors/latecomer']:
+                page = Page(server.get(target).text)
+                section, = [at for at, (tag, attrs) in enumerate(page.seen) if tag == 'section' and attrs.get('id') == 'late']
+                check(any(tag == 'table' for tag, _ in page.seen[section:]), f'{target}: a table')
+                text = ' '.join(' '.join(page.texts).split())
+                check('Late arrivals' in text and '4 1 25.0 %' in text, f'{target}: {text}')
 
 
 def main():

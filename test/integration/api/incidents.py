@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Incidents (L2, L3, L4), provoked in the simulator: from the first page two links lead to the request that failed, a replay
+"""Incidents (L1 to L4), provoked in the simulator: from the first page two links lead to the request that failed, a replay
 of its batch shows the same, the alert is sent once, and once that it is over. Which batch failed is known from the store, by SQL;
 what was sent, from a receiver of the test's own."""
 import html.parser
@@ -89,9 +89,11 @@ BAD = ('SELECT b.run_id, b.batch_no FROM ing_quarantine q JOIN ing_task_run_batc
        ' LIMIT 1')
 
 
-def incident(fault, rule, truth, mend, code):
-    """`mend` is called when the fault is over; `code`: the exit code of the replay while the fault lasts."""
+def incident(fault, rule, truth, mend, code, limits=()):
+    """`mend` is called when the fault is over; `code`: the exit code of the replay while the fault lasts; `limits`: of the rule."""
     store = Store(SIM)
+    if limits:
+        store.patra('alert', 'set', rule, *limits)
     with Receiver() as receiver:
         spec = pathlib.Path(store.folder.name) / 'receiver.yaml'
         spec.write_text('receiver: oncall\nform: webhook\nallow_plain: true\n'
@@ -113,6 +115,15 @@ def incident(fault, rule, truth, mend, code):
                 wait_for(lambda: receiver.of(rule) == ['FIRED', 'RESOLVED'], lambda: f'{rule}: {receiver.notices}')
         finally:
             SIM.clear_faults()
+
+
+def harvest_a_week(store):
+    """Enough requests that succeed for those that failed to be few among them."""
+    store.patra('harvest', 'crossref', '--from', '2026-03-05', '--to', '2026-03-12')
+
+
+def test_a_source_that_is_ill_for_longer_than_retries_last_L1():
+    incident('path=/crossref kind=status code=503', 'error-rate', FAILED, harvest_a_week, 0, ('--limit', '25%', '--for', '0s'))
 
 
 def test_a_request_that_the_source_refuses_L2():

@@ -16,14 +16,14 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'sim'))
 import simtest  # noqa: E402
-from apitest import Server, Store  # noqa: E402
-from simtest import Sim, check, equal  # noqa: E402
+from apitest import PATRA, Server, Store  # noqa: E402
+from simtest import ROOT, Sim, check, equal  # noqa: E402
 
 SIM = None
 
 
 class Collector:
-    """Takes spans; `answer` says what it is asked to answer: a status, or None for silence."""
+    """Takes spans; `answer` says what it is asked to answer: a status, or None for silence. /hook takes anything, as a bus."""
 
     def __init__(self, answer=lambda n: 200):
         self.spans, self.bodies, self.heads, self.lock = [], [], [], threading.Lock()
@@ -35,16 +35,7 @@ class Collector:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers['Content-Length']))
-                with outer.lock:
-                    outer.calls += 1
-                    status = answer(outer.calls)
-                    outer.heads.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-                    if status == 200:
-                        outer.bodies.append(body)
-                        for resource in json.loads(body)['resourceSpans']:
-                            outer.resource = resource['resource']
-                            for scope in resource['scopeSpans']:
-                                outer.spans += scope['spans']
+                status = 200 if self.path == '/hook' else outer.take(self, body, answer)
                 if status is None:
                     time.sleep(30)
                     return
@@ -60,6 +51,19 @@ class Collector:
         self.server.daemon_threads = True
         self.url = f'http://127.0.0.1:{self.server.server_port}'
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def take(self, request, body, answer):
+        with self.lock:
+            self.calls += 1
+            status = answer(self.calls)
+            self.heads.append((request.path, {name.lower(): value for name, value in request.headers.items()}))
+            if status == 200:
+                self.bodies.append(body)
+                for resource in json.loads(body)['resourceSpans']:
+                    self.resource = resource['resource']
+                    for scope in resource['scopeSpans']:
+                        self.spans += scope['spans']
+        return status
 
     def __enter__(self):
         return self
@@ -155,6 +159,78 @@ def test_spans_are_a_tree_of_what_was_done():
         all_bytes = b''.join(collector.bodies) + server.log.read_bytes()
         for secret in [b'planted-secret', b'test@example.org', store.operates.encode()]:
             check(secret not in all_bytes, f'{secret} is in a span or in the log')
+
+
+def tree(collector):
+    """By name; each span below a span of the name that it must be below, in the same trace."""
+    above = {'HTTP Call': 'Batch', 'Batch': 'Run', 'Run': 'PickTask', 'PickTask': 'ExecutorTrigger', 'Slice': 'CompileSpec',
+             'CompileSpec': 'PlannerTrigger'}
+    by_id, named = {span['spanId']: span for span in collector.spans}, {}
+    for span in collector.spans:
+        named.setdefault(span['name'], []).append(span)
+        up = by_id.get(span.get('parentSpanId'))
+        equal((up or {}).get('name'), above.get(span['name']), f'above {span["name"]}')
+        check(not up or up['traceId'] == span['traceId'], f'{span["name"]}: the trace of its parent')
+    return named
+
+
+def ids(spans, key):
+    return sorted(int(values(span)[key]) for span in spans)
+
+
+def test_commands_send_what_they_plan_do_publish_and_consume():
+    store = Store(SIM)
+    with Collector() as collector:
+        store.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url
+        store.patra('harvest', 'crossref', '--from', '2026-03-05', '--to', '2026-03-06')
+        named = tree(collector)
+        plan, = rows(store, 'SELECT max(id) FROM ing_plan')[0]
+        equal([ids(named[name], 'patra.plan_id') for name in ['PlannerTrigger']], [[plan]], 'a span for the trigger')
+        equal(len(named['CompileSpec']), 1, 'one for its compiling')
+        equal(ids(named['Slice'], 'patra.slice_id'),
+              [row[0] for row in rows(store, f'SELECT id FROM ing_plan_slice WHERE plan_id = {plan} ORDER BY id')], 'one for each slice')
+        equal(ids(named['Run'], 'patra.task_id'),
+              [row[0] for row in rows(store, f'SELECT id FROM ing_task WHERE plan_id = {plan} ORDER BY id')], 'one for each run')
+        slice_ = values(named['Slice'][0])
+        equal((slice_['source'], slice_['endpoint'], slice_['op']), ('crossref', 'works', 'HARVEST'), 'a slice')
+        for key in ['priority', 'patra.slice_no', 'patra.from', 'patra.to']:
+            check(key in slice_, key)
+        store.patra('projection', 'apply', 'projections/literature.yaml')
+        spec = pathlib.Path(store.folder.name) / 'bus.yaml'
+        spec.write_text(f'bus: hook\ntype: webhook\nurl: {collector.url}/hook\nallow_plain: true\nstart: earliest\n')
+        store.patra('bus', 'apply', str(spec))
+        store.patra('publish', '--once')
+        store.patra('consume', '--once')
+        named = tree(collector)
+        events = rows(store, 'SELECT count(*) FROM ing_outbox')[0][0]
+        for name in ['publish hook', 'consume literature']:
+            equal(sum(ids(named[name], 'messaging.batch.message_count')), events, name)
+
+
+def test_a_schedule_that_fires_shows_what_it_planned():
+    store = Store(SIM)
+    store.patra('cursor', 'reset', 'crossref', '--to', time.strftime('%Y-%m-%dT%H:00:00Z', time.gmtime(time.time() - 7200)), '--yes')
+    store.patra('source', 'apply', 'sources/crossref.yaml', '--set', f'http.base_url={SIM.http}/crossref', '--set',
+                'http.allow_plain_http=true', '--set', 'operations.harvest.every=1m')
+    with Collector() as collector:
+        store.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url
+        with Server(store, roles='planner,api'):
+            wait_for(lambda: any(span['name'] == 'PlannerTrigger' for span in collector.spans), 'no schedule fires', 120)
+        named = tree(collector)
+        check(len(named['CompileSpec']) == len(named['PlannerTrigger']), 'each trigger compiles')
+        made = ids(named['Slice'], 'patra.slice_id')
+        check(made, 'slices')
+        equal([row for row in rows(store, f'SELECT id FROM ing_plan_slice WHERE id >= {made[0]} ORDER BY id')],
+              [(i,) for i in made], 'a span for each slice')
+
+
+def test_a_harvest_without_its_collector_is_a_harvest_and_says_so():
+    store = Store(SIM)
+    store.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = 'http://127.0.0.1:1'
+    done = subprocess.run([PATRA, 'harvest', 'crossref', '--from', '2026-03-05', '--to', '2026-03-06'], cwd=ROOT, env=store.env,
+                          capture_output=True, text=True, timeout=120)
+    equal(done.returncode, 0, done.stderr)
+    check(re.search(r'^traces: [0-9]+ spans were not sent: .*127\.0\.0\.1:1', done.stderr, re.M), done.stderr)
 
 
 def test_a_request_that_fails_shows_where():

@@ -44,6 +44,47 @@ static int64_t tasks_of_another(const char *store)
     return sql_number(store, "SELECT count(*) FROM ing_task") - before;
 }
 
+/* A batch that was shown before must be shown from its file, and where that is away or changed,
+ * told. */
+static void show_archived(const char *store, const char *id, struct str before, const char *pattern)
+{
+    char key[80], command[1400];
+    struct run run;
+
+    (void)snprintf(key, sizeof(key), "%s/1", id);
+    run = RUN("patra", "batch", "show", key, "--json", "--store", store);
+    CHECK_EQ(run.code, 0, "shown");
+    CHECK_STR(cli_value(run.out, "request"), cli_value(before, "request"), "the request as before");
+    CHECK_STR(cli_value(run.out, "stats"), cli_value(before, "stats"), "its numbers");
+    CHECK_STR(cli_value(run.out, "at"), cli_value(before, "at"), "its time");
+    CHECK_STR(cli_value(run.out, "lineage"), cli_value(before, "lineage"), "where it belongs");
+    CHECK(cli_value(run.out, "archivedIn").len > 0, "from a file");
+    run = RUN("patra", "batch", "show", key, "--store", store);
+    CHECK(run.code == 0 && cli_has(run.out, "read from "), "people see that, too");
+    (void)snprintf(key, sizeof(key), "%s/99999", id);
+    run = RUN("patra", "batch", "show", key, "--store", store);
+    CHECK(run.code == 4 && cli_has(run.talk, "nor in its archive"), "one that never was");
+
+    (void)snprintf(key, sizeof(key), "%s/1", id);
+    (void)snprintf(command, sizeof(command), "for f in %s; do echo '{}' | zstd -qc > $f; done",
+                   pattern);
+    (void)RUN("/bin/sh", "-c", command);
+    run = RUN("patra", "batch", "show", key, "--store", store);
+    CHECK(run.code == 4 && cli_has(run.talk, "is not as it was written"),
+          "a file that was changed");
+    (void)snprintf(command, sizeof(command), "rm %s", pattern);
+    (void)RUN("/bin/sh", "-c", command);
+    run = RUN("patra", "batch", "show", key, "--store", store);
+    CHECK_EQ(run.code, 4, "the file is away");
+    CHECK(cli_has(run.talk, "No such file") && cli_has(run.talk, "/batches-") &&
+              cli_has(run.talk, "batchNumber == 1)'"),
+          "which file, why not, and how to read it");
+    CHECK(cli_has(RUN("patra", "trace", "batch", key, "--store", store).talk, "were archived at"),
+          "trace says it, too");
+    CHECK(cli_has(RUN("patra", "batch", "replay", key, "--store", store).talk, "were archived at"),
+          "replay as well");
+}
+
 static void retain(const char *store, const char *age_sql)
 {
     struct sim sim = harvested(store);
@@ -55,6 +96,7 @@ static void retain(const char *store, const char *age_sql)
         sql_number(store, "SELECT count(DISTINCT task_id) FROM ing_task_run_batch");
     const int64_t run_id = sql_number(store, "SELECT run_id FROM ing_task_run_batch GROUP BY run_id"
                                              " ORDER BY count(*) DESC, run_id LIMIT 1");
+    struct str shown;
     struct run run;
 
     REQUIRE(before > tasks, "some tasks have several batches");
@@ -62,6 +104,8 @@ static void retain(const char *store, const char *age_sql)
     run = RUN("patra", "retention", folder, "--json", "--store", store);
     CHECK_EQ(cli_number(run.out, "batches"), 0, "all of it is young");
     sql_run(store, age_sql);
+    (void)snprintf(id, sizeof(id), "%" PRId64 "/1", run_id);
+    shown = RUN("patra", "batch", "show", id, "--json", "--store", store).out;
     run = RUN("patra", "retention", folder, "--json", "--store", store);
     CHECK_EQ(run.code, 0, "it runs");
     CHECK_EQ(cli_number(run.out, "batches"), before - tasks, "all but the last of each task");
@@ -72,6 +116,7 @@ static void retain(const char *store, const char *age_sql)
     run = RUN("patra", "trace", "run", id, "--store", store);
     CHECK(cli_has(run.out, "batches that are not here are in") && cli_has(run.out, folder),
           "trace says where");
+    show_archived(store, id, shown, pattern);
     CHECK_EQ(RUN("patra", "cursor", "verify", "--store", store).code, 0, "cursors are as before");
     CHECK(RUN("patra", "why", SIM_SOURCE_NAME, "nobody", "--store", store).code == 1,
           "why answers");

@@ -164,6 +164,59 @@ TEST(a_sink_that_fails_fails_what_is_above_it)
     arena_release(&arena);
 }
 
+static bool unpacked_by(struct kept *kept, struct str packed, size_t step, struct error *err)
+{
+    struct byte_sink *sink;
+    bool ok = true;
+
+    begin(kept);
+    REQUIRE_OK(unpack_open(PACK_ZSTD, &kept->sink, &sink, err), *err);
+    for (size_t at = 0; ok && at < packed.len; at += step)
+        ok = byte_sink_write(sink, str_slice(packed, at, at + step), err);
+    ok = ok && byte_sink_end(sink, err);
+    byte_sink_close(sink);
+    CHECK_EQ(kept->closed, 1, "what is below is closed");
+    return ok;
+}
+
+TEST(a_sink_unpacks_what_another_has_packed)
+{
+    static const size_t lengths[] = { 0, 1, 128 << 10, BYTES };
+    static const size_t steps[] = { 1, 1000, BYTES };
+
+    arena_init(&arena, (size_t)64 << 20);
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        const struct str bytes = str_slice(sample(), 0, lengths[i]);
+        struct kept packed, kept;
+
+        (void)packed_by(&packed, PACK_ZSTD, bytes);
+        for (size_t k = 0; k < ARRAY_LEN(steps); k++) {
+            struct error err = { 0 };
+
+            REQUIRE_OK(unpacked_by(&kept, buf_str(&packed.bytes), steps[k], &err), err);
+            CHECK_STR(buf_str(&kept.bytes), bytes, "the same bytes");
+            CHECK_EQ(kept.ended, 1, "ended");
+        }
+    }
+    arena_release(&arena);
+}
+
+TEST(what_is_cut_short_or_not_packed_is_refused)
+{
+    struct error err = { 0 };
+    struct kept packed, kept;
+    struct str whole;
+
+    arena_init(&arena, (size_t)64 << 20);
+    whole = packed_by(&packed, PACK_ZSTD, sample());
+    CHECK(!unpacked_by(&kept, str_slice(whole, 0, whole.len - 1), BYTES, &err), "cut short");
+    CHECK_STR(str_of(err.code), STR("pack.broken"), "as that");
+    CHECK_EQ(kept.ended, 0, "what is not whole is not ended");
+    CHECK(!unpacked_by(&kept, STR("{\"kind\":\"BATCH\"}"), BYTES, &err), "not packed");
+    CHECK_STR(str_of(err.code), STR("pack.broken"), "as that");
+    arena_release(&arena);
+}
+
 TEST(bytes_are_packed_as_one_piece)
 {
     static char out[BYTES];

@@ -41,12 +41,12 @@ static bool truth(const struct json_doc *doc, const char *name)
 
 TEST(a_run_that_did_nothing_has_every_member)
 {
-    static const char *const numbers[] = { "reqCount",     "retCount",     "inserted",
-                                           "updated",      "skipped",      "failed",
-                                           "retryCount",   "429Count",     "avgLatencyMs",
-                                           "maxLatencyMs", "pagesVisited", "retryAfterHits",
-                                           "demoteEvents", "waitTotalMs",  "permitsTotal",
-                                           "quotaHardHits" };
+    static const char *const numbers[] = { "reqCount",      "retCount",     "inserted",
+                                           "updated",       "skipped",      "failed",
+                                           "retryCount",    "429Count",     "avgLatencyMs",
+                                           "maxLatencyMs",  "pagesVisited", "retryAfterHits",
+                                           "demoteEvents",  "waitTotalMs",  "permitsTotal",
+                                           "quotaHardHits", "lateArrival" };
     struct json_doc doc;
 
     arena_init(&arena, 1 << 20);

@@ -172,6 +172,7 @@ TEST(every_reading_route_answers_and_is_tagged)
         "/v1/parked",
         "/v1/projections",
         "/v1/queue",
+        "/v1/late",
         "/v1/plans/1/lineage",
         "/v1/cursor-timeline/demo",
         "/v1/errors",
