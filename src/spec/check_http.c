@@ -74,18 +74,13 @@ static size_t placeholder_end(struct str text, size_t at)
     return text.len;
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* RFC 3986, 3.3; a "%" needs two digits after it. */
 static bool is_path_char(struct str text, size_t at)
 {
     const char c = text.data[at];
 
     if (c == '%')
-        return at + 2 < text.len && is_hex(text.data[at + 1]) && is_hex(text.data[at + 2]);
+        return url_is_escape(text, at);
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c != '\0' && strchr("/-._~!$&'()*+,;=:@", c) != NULL);
 }

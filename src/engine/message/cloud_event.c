@@ -68,8 +68,7 @@ bool cloud_event_source_ok(struct str source)
 
         if (c <= ' ' || c >= 0x7F || strchr("\"<>\\^`{|}?#", c) != NULL)
             return false;
-        if (c == '%' &&
-            (i + 2 >= source.len || strspn(&source.data[i + 1], "0123456789abcdefABCDEF") < 2))
+        if (c == '%' && !url_is_escape(source, i))
             return false;
     }
     /* A first segment with a colon is a scheme. */
