@@ -1,4 +1,4 @@
-/* A request and the rate gate: the permit before it, and what the gate is told after it. */
+/* A request and the rate gate: the permit before it, and the report after it. */
 #include "engine/fetch/walk.h"
 
 #include "data/http_fault.h"
