@@ -239,24 +239,6 @@ struct stream_event_list reader_lane_events(const struct reader_world *w, int64_
 
 /* ---- beginning and end ---- */
 
-static void subscribe(struct reader_world *w)
-{
-    struct subscription_applied applied;
-    const struct subscription_apply apply = { .name = READER_KEY.subscription,
-                                              .kind = w->kind->subscription,
-                                              .spec = STR("{}"),
-                                              .spec_hash = STR(HASH_A),
-                                              .applied_by = STR("ann"),
-                                              .now_us = NOW_US };
-    struct error err = { 0 };
-    bool found;
-
-    REQUIRE_OK(store_subscription_apply(w->store, &apply, &applied, &err), err);
-    REQUIRE_OK(store_subscription_find(w->store, contract_arena(), READER_KEY.subscription,
-                                       &w->subscription, &found, &err),
-               err);
-}
-
 void reader_world_begin(struct reader_world *w, const struct reader_kind *kind, struct store *store,
                         int bug, uint64_t seed)
 {
@@ -265,7 +247,8 @@ void reader_world_begin(struct reader_world *w, const struct reader_kind *kind, 
     seeded_random_init(&w->chance, seed);
     fault_store_wrap(store);
     kind->plant(w, store);
-    subscribe(w);
+    w->subscription =
+        stream_rig_subscribe(store, READER_KEY.subscription, kind->subscription, POLICY_WAIT);
     (void)stream_rig_write(w->store, "k", KEYS);
     for (int i = 0; i < KEYS; i++)
         w->versions[i] = 1;
