@@ -262,15 +262,9 @@ static void check_literal_secret(const struct check *check, const struct registr
 static void check_names(const struct check *check, const char *prefix, bool is_header)
 {
     const struct str auth_name = resolution_text(&check->in, "auth.name");
-    struct row_list rows;
-    struct error err;
+    const struct row_list rows =
+        check_rows(check, (struct row_filter){ REGISTRY_PARAM, str_of(prefix), false });
 
-    if (!resolution_rows(check->arena, &check->in,
-                         (struct row_filter){ REGISTRY_PARAM, str_of(prefix), false }, &rows,
-                         &err)) {
-        check->faults->failed = true;
-        return;
-    }
     for (size_t i = 0; i < rows.count; i++) {
         const struct registry_row *row = rows.items[i];
         const struct str name = str_slice(row->key, strlen(prefix), row->key.len);
