@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/mask.h"
 
 /* ---- ids ---- */
@@ -19,11 +20,9 @@ static bool is_hex(struct str digits)
     bool is_any = false;
 
     for (size_t i = 0; i < digits.len; i++) {
-        const char c = digits.data[i];
-
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+        if (hex_small_digit(digits.data[i]) < 0)
             return false;
-        is_any |= c != '0';
+        is_any |= digits.data[i] != '0';
     }
     return is_any; /* zeros mean that there is none */
 }

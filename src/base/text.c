@@ -64,6 +64,14 @@ struct str text_span_in(struct arena *arena, int64_t span_us)
     return buf_str(&text);
 }
 
+struct str text_instant_in(struct arena *arena, int64_t at_us)
+{
+    char text[INSTANT_TEXT_MAX];
+    const size_t len = instant_format(at_us, text);
+
+    return arena_copy(arena, (struct str){ text, len });
+}
+
 void text_rate(struct buf *out, int64_t per_1000s)
 {
     if (per_1000s < INT64_C(100000)) {

@@ -1,4 +1,4 @@
-/* text: numbers as people read them. */
+/* text: numbers and instants as people read them. */
 #ifndef PATRA_BASE_TEXT_H
 #define PATRA_BASE_TEXT_H
 
@@ -12,5 +12,7 @@ void text_clock(struct buf *out, int64_t at_us);    /* 14:03:22Z */
 
 /* The text of a span by itself; of less than none that of none. */
 struct str text_span_in(struct arena *arena, int64_t span_us);
+/* That of an instant, as instant_format() has it. data is NULL when the arena is full. */
+struct str text_instant_in(struct arena *arena, int64_t at_us);
 
 #endif

@@ -63,13 +63,8 @@ static bool list_letters(const struct invocation *invocation, struct session *se
 static bool dead(const struct invocation *invocation, struct session *session, enum exit_code *code,
                  struct error *err)
 {
-    struct subscription_home home = { 0 };
-    const bool ok = command_home_open(session, invocation->operands[0], &home, err) &&
-                    list_letters(invocation, session, &home, err);
-
     (void)code;
-    subscription_home_close(&home);
-    return ok;
+    return command_home_do(invocation, session, list_letters, err);
 }
 
 static enum exit_code cmd_dead(const struct invocation *invocation)
@@ -116,16 +111,10 @@ static bool run_redrive(const struct invocation *invocation, struct session *ses
 static bool redrive_some(const struct invocation *invocation, struct session *session,
                          enum exit_code *code, struct error *err)
 {
-    struct subscription_home home = { 0 };
-    bool ok;
-
     (void)code;
     if (invocation_flag(invocation, "all") == (invocation->operand_count > 1))
         return command_misused(err, "name one KEY, or --all");
-    ok = command_home_open(session, invocation->operands[0], &home, err) &&
-         run_redrive(invocation, session, &home, err);
-    subscription_home_close(&home);
-    return ok;
+    return command_home_do(invocation, session, run_redrive, err);
 }
 
 static enum exit_code cmd_redrive(const struct invocation *invocation)

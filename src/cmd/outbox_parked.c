@@ -124,12 +124,13 @@ const struct command OUTBOX_PARKED = {
 
 /* ---- retry ---- */
 
-static bool retry_some(const struct invocation *invocation, const struct subscription_home *home,
-                       struct error *err)
+static bool retry_some(const struct invocation *invocation, struct session *session,
+                       const struct subscription_home *home, struct error *err)
 {
     const bool all = invocation_flag(invocation, "all");
     int64_t count;
 
+    (void)session;
     if (!act_parked_retry(home, all ? STR("") : str_of(invocation->operands[1]), &count, err))
         return false;
     fprintf(invocation->out, "%" PRId64 " key%s will be tried now\n", count, count == 1 ? "" : "s");
@@ -139,16 +140,10 @@ static bool retry_some(const struct invocation *invocation, const struct subscri
 static bool retry(const struct invocation *invocation, struct session *session,
                   enum exit_code *code, struct error *err)
 {
-    struct subscription_home home = { 0 };
-    bool ok;
-
     (void)code;
     if (invocation_flag(invocation, "all") == (invocation->operand_count > 1))
         return command_misused(err, "name one KEY, or --all");
-    ok = command_home_open(session, invocation->operands[0], &home, err) &&
-         retry_some(invocation, &home, err);
-    subscription_home_close(&home);
-    return ok;
+    return command_home_do(invocation, session, retry_some, err);
 }
 
 static enum exit_code cmd_retry(const struct invocation *invocation)
@@ -190,13 +185,8 @@ static bool skip_key(const struct invocation *invocation, struct session *sessio
 static bool skip(const struct invocation *invocation, struct session *session, enum exit_code *code,
                  struct error *err)
 {
-    struct subscription_home home = { 0 };
-    const bool ok = command_home_open(session, invocation->operands[0], &home, err) &&
-                    skip_key(invocation, session, &home, err);
-
     (void)code;
-    subscription_home_close(&home);
-    return ok;
+    return command_home_do(invocation, session, skip_key, err);
 }
 
 static enum exit_code cmd_skip(const struct invocation *invocation)

@@ -10,4 +10,10 @@
 bool command_home_open(struct session *session, const char *name, struct subscription_home *home,
                        struct error *err) MUST_CHECK;
 
+/* Does `work` in the home of the subscription that the first operand names. */
+typedef bool command_home_work(const struct invocation *invocation, struct session *session,
+                               const struct subscription_home *home, struct error *err);
+bool command_home_do(const struct invocation *invocation, struct session *session,
+                     command_home_work *work, struct error *err) MUST_CHECK;
+
 #endif

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/instant.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -18,10 +17,7 @@ struct page {
 
 static struct str at(const struct page *page, int64_t at_us)
 {
-    char text[INSTANT_TEXT_MAX];
-    const struct str view = { text, instant_format(at_us, text) };
-
-    return arena_copy(page->arena, view);
+    return text_instant_in(page->arena, at_us);
 }
 
 /* ---- the tree ---- */

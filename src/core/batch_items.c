@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/hex.h"
+
 enum { VERSION = 1, HASH_LEN = 8, HASH_DIGITS = 2 * HASH_LEN, LENGTH_BYTES_MAX = 3 };
 enum { ID_LEN_MAX = (1 << 7 * LENGTH_BYTES_MAX) - 1 };
 
@@ -110,13 +112,6 @@ bool batch_items_next(struct batch_item_reader *reader, struct batch_item *item)
 
 /* ---- hashes ---- */
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 uint64_t batch_item_hash(struct str hex)
 {
     uint64_t hash = 0;
@@ -124,7 +119,7 @@ uint64_t batch_item_hash(struct str hex)
     if (hex.len < HASH_DIGITS)
         return 0;
     for (int i = 0; i < HASH_DIGITS; i++) {
-        const int digit = digit_of(hex.data[i]);
+        const int digit = hex_small_digit(hex.data[i]);
 
         if (digit < 0)
             return 0;

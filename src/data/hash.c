@@ -7,6 +7,8 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "base/hex.h"
+
 static bool out_of_memory(struct error *err)
 {
     return error_set(err, ERROR_TRANSIENT, "hash.memory", "out of memory for a SHA-256");
@@ -97,15 +99,9 @@ void hash_hex(const struct hash_sum *sum, char hex[HASH_HEX_MAX])
     hex[HASH_HEX_MAX - 1] = '\0';
 }
 
-static int digit_of(char c)
-{
-    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
-}
-
 void hash_of_hex(struct str hex, struct hash_sum *sum)
 {
     assert(hex.len == 2 * HASH_BYTES);
     for (size_t i = 0; i < HASH_BYTES; i++)
-        sum->bytes[i] =
-            (unsigned char)(digit_of(hex.data[2 * i]) << 4 | digit_of(hex.data[2 * i + 1]));
+        sum->bytes[i] = (unsigned char)hex_number((struct str){ hex.data + 2 * i, 2 });
 }

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "data/json_number.h"
 #include "data/json_scan.h"
 #include "data/utf8.h"
@@ -152,19 +153,12 @@ size_t json_iter_bytes(const struct json_iter *it)
     return (scalar ? it->at : it->value.at) - begin;
 }
 
-/* One code point of an escape; *at moves past it. A pair of surrogates is two escapes. */
 static uint32_t hex4(const char *at)
 {
-    uint32_t value = 0;
-
-    for (int i = 0; i < 4; i++) {
-        const char c = at[i];
-
-        value = value * 16 + (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return value;
+    return hex_number((struct str){ at, 4 });
 }
 
+/* One code point of an escape; *at moves past it. A pair of surrogates is two escapes. */
 static uint32_t unescape_one(const char **at, const char *end)
 {
     static const char from[] = "\"\\/bfnrt";

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "data/json_scan.h"
 #include "data/utf8.h"
 
@@ -49,11 +50,6 @@ static bool is_digit(const char *at, const char *end)
     return at < end && *at >= '0' && *at <= '9';
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static bool is_short_escape(char c)
 {
     return c == '/' || c == '"' || c == '\\' || c == 'n' || c == 't' || c == 'r' || c == 'b' ||
@@ -71,7 +67,7 @@ static const char *pass_escape(struct indexer *x, const char *at)
                       "unknown escape: one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t "
                       "\\uXXXX was expected");
     for (int i = 2; i < 6; i++) {
-        if (at + i >= x->end || !is_hex(at[i]))
+        if (at + i >= x->end || !hex_is_digit(at[i]))
             return refuse(x, at, "expected four hexadecimal digits after \\u");
     }
     return at + 6;

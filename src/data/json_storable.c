@@ -2,6 +2,7 @@
 #include "data/json_storable.h"
 
 #include "base/buf.h"
+#include "base/hex.h"
 
 enum { NUMBER_BYTES_MAX = 400, EXPONENT_DIGITS_MAX = 3, ESCAPE_BYTES = 6 };
 
@@ -35,21 +36,11 @@ struct refused {
     bool is_number;
 };
 
-static unsigned hex_of(const char *digits)
-{
-    unsigned value = 0;
-
-    for (int i = 0; i < 4; i++)
-        value = value << 4 |
-                (unsigned)(digits[i] <= '9' ? digits[i] - '0' : (digits[i] | 0x20) - 'a' + 10);
-    return value;
-}
-
 static bool is_low(const struct scan *scan, size_t at)
 {
-    const char *text = scan->json.data + at;
-    const unsigned unit = at + ESCAPE_BYTES <= scan->json.len && text[0] == '\\' && text[1] == 'u'
-                              ? hex_of(text + 2)
+    const struct str text = str_slice(scan->json, at, at + ESCAPE_BYTES);
+    const uint32_t unit = text.len == ESCAPE_BYTES && str_starts(text, STR("\\u"))
+                              ? hex_number(str_slice(text, 2, ESCAPE_BYTES))
                               : 0;
 
     return unit >= 0xDC00 && unit <= 0xDFFF;
@@ -59,12 +50,12 @@ static bool is_low(const struct scan *scan, size_t at)
 static bool take_escape(struct scan *scan)
 {
     const size_t at = scan->at;
-    unsigned unit;
+    uint32_t unit;
 
     scan->at += 2;
     if (scan->json.data[at + 1] != 'u')
         return false;
-    unit = hex_of(scan->json.data + at + 2);
+    unit = hex_number(str_slice(scan->json, at + 2, at + ESCAPE_BYTES));
     scan->at = at + ESCAPE_BYTES;
     if (unit >= 0xD800 && unit <= 0xDBFF && is_low(scan, scan->at)) {
         scan->at += ESCAPE_BYTES;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hex.h"
 #include "data/jsonpath_program.h"
 #include "data/utf8.h"
 
@@ -78,15 +79,11 @@ static bool read_hex4(struct path_parser *p, uint32_t *value)
 {
     *value = 0;
     for (int i = 0; i < 4; i++, p->at++) {
-        const char c = p->at < p->end ? *p->at : '\0';
-        const char lower = (char)(c | 0x20);
+        const int digit = p->at < p->end ? hex_digit(*p->at) : -1;
 
-        if (c >= '0' && c <= '9')
-            *value = *value * 16 + (uint32_t)(c - '0');
-        else if (lower >= 'a' && lower <= 'f')
-            *value = *value * 16 + (uint32_t)(lower - 'a' + 10);
-        else
+        if (digit < 0)
             return path_fault(p, p->at, "expected four hexadecimal digits after \\u");
+        *value = *value << 4 | (uint32_t)digit;
     }
     return true;
 }

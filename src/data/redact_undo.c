@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/hex.h"
 #include "base/str.h"
 #include "data/utf8.h"
 
@@ -16,21 +17,12 @@ static unsigned char at(const struct redact_layer *layer, size_t i)
     return i < layer->count ? layer->units[i].byte : 0;
 }
 
-static int hex_of(unsigned char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* False: not so many hexadecimal digits. */
 static bool read_hex(const struct redact_layer *layer, size_t i, int digits, uint32_t *point)
 {
     *point = 0;
     for (int k = 0; k < digits; k++) {
-        const int value = hex_of(at(layer, i + (size_t)k));
+        const int value = hex_digit((char)at(layer, i + (size_t)k));
 
         if (value < 0)
             return false;
@@ -114,7 +106,7 @@ static size_t read_number(struct str digits, uint32_t *point)
 
     *point = 0;
     for (size_t k = is_hex ? 1 : 0; k < digits.len; k++) {
-        const int value = hex_of((unsigned char)digits.data[k]);
+        const int value = hex_digit(digits.data[k]);
 
         if (value < 0 || (!is_hex && value > 9) || *point > UTF8_POINT_MAX)
             return 0;
@@ -196,13 +188,13 @@ static size_t undo_escape(const struct redact_layer *layer, size_t i, enum redac
 /* ---- words ---- */
 
 struct coding {
-    int (*value)(unsigned char c); /* -1: not a character of a word */
+    int (*value)(char c); /* -1: not a character of a word */
     int bits;
     size_t shift;    /* characters before the word */
     size_t word_min; /* REDACT_BYTES_MIN bytes */
 };
 
-static int base64_of(unsigned char c)
+static int base64_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
@@ -216,7 +208,7 @@ static int base64_of(unsigned char c)
 static struct coding coding_of(enum redact_way way)
 {
     if (way >= REDACT_HEX)
-        return (struct coding){ hex_of, 4, (size_t)(way - REDACT_HEX), 8 };
+        return (struct coding){ hex_digit, 4, (size_t)(way - REDACT_HEX), 8 };
     return (struct coding){ base64_of, 6, (size_t)(way - REDACT_BASE64), 6 };
 }
 
@@ -230,7 +222,8 @@ static size_t word_len(const struct redact_layer *layer, size_t i, const struct 
 {
     size_t len = 0;
 
-    while (coding->value(at(layer, i + len)) >= 0 || (len > 0 && is_line_end(at(layer, i + len))))
+    while (coding->value((char)at(layer, i + len)) >= 0 ||
+           (len > 0 && is_line_end(at(layer, i + len))))
         len++;
     return len;
 }
@@ -244,7 +237,7 @@ static void undo_word(struct redact_layer word, const struct coding *coding,
     int have = 0;
 
     for (size_t i = coding->shift; i < word.count; i++) {
-        const int value = coding->value(word.units[i].byte);
+        const int value = coding->value((char)word.units[i].byte);
 
         if (value < 0)
             continue; /* the end of a line */

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/quote.h"
 
 static bool is_alpha(char c)
@@ -14,11 +15,6 @@ static bool is_alpha(char c)
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 static bool url_fault(struct error *err, struct str text, const char *why)
@@ -57,7 +53,7 @@ static bool is_host(struct str s)
     for (size_t i = 0; i < s.len; i++) {
         const char c = s.data[i];
 
-        if (is_address ? !is_hex(c) && c != ':' && c != '.'
+        if (is_address ? !hex_is_digit(c) && c != ':' && c != '.'
                        : !is_alpha(c) && !is_digit(c) && c != '-' && c != '.' && c != '_')
             return false;
     }
@@ -182,24 +178,35 @@ void url_encode(struct buf *out, struct str bytes, enum url_place place)
     }
 }
 
-static int hex_value(char c)
+bool url_is_escape(struct str text, size_t at)
 {
-    return is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
+    return at + 2 < text.len && text.data[at] == '%' && hex_is_digit(text.data[at + 1]) &&
+           hex_is_digit(text.data[at + 2]);
 }
 
-/* The next decoded byte of a query's name or value at *i, which moves past it. */
-static char next_decoded(struct str s, size_t *i)
+/* The next decoded byte at *at, which moves past it. */
+static char next_decoded(struct str text, enum url_place place, size_t *at)
 {
-    const char c = s.data[*i];
+    const char *c = text.data + *at;
+    const bool is_escape = url_is_escape(text, *at);
 
-    if (c == '%' && *i + 2 < s.len && is_hex(s.data[*i + 1]) && is_hex(s.data[*i + 2])) {
-        const int byte = hex_value(s.data[*i + 1]) << 4 | hex_value(s.data[*i + 2]);
+    *at += is_escape ? 3 : 1;
+    if (is_escape)
+        return (char)hex_number((struct str){ c + 1, 2 });
+    return *c == '+' && place != URL_PATH ? ' ' : *c;
+}
 
-        *i += 3;
-        return (char)byte;
-    }
-    *i += 1;
-    return c == '+' ? ' ' : c;
+struct str url_decode(struct arena *arena, struct str text, enum url_place place)
+{
+    char *bytes = arena_alloc_raw(arena, text.len + 1);
+    size_t len = 0;
+
+    if (bytes == NULL)
+        return (struct str){ 0 };
+    for (size_t at = 0; at < text.len;)
+        bytes[len++] = next_decoded(text, place, &at);
+    bytes[len] = '\0';
+    return (struct str){ bytes, len };
 }
 
 static char lower(char c)
@@ -212,7 +219,7 @@ static bool is_encoded_name(struct str encoded, struct str name, bool nocase)
     size_t i = 0, k = 0;
 
     while (i < encoded.len && k < name.len) {
-        const char c = next_decoded(encoded, &i);
+        const char c = next_decoded(encoded, URL_QUERY, &i);
 
         if (nocase ? lower(c) != lower(name.data[k]) : c != name.data[k])
             return false;
@@ -226,15 +233,10 @@ bool url_query_find(struct arena *arena, struct str query, struct str name, stru
     while (query.len > 0) {
         struct str pair = str_cut(&query, '&');
         const struct str found = str_cut(&pair, '=');
-        char *bytes;
-        size_t len = 0;
 
         if (!is_encoded_name(found, name, false))
             continue;
-        bytes = arena_alloc(arena, pair.len);
-        for (size_t i = 0; bytes != NULL && i < pair.len;)
-            bytes[len++] = next_decoded(pair, &i);
-        *value = (struct str){ bytes, len };
+        *value = url_decode(arena, pair, URL_QUERY);
         return true;
     }
     return false;
@@ -331,11 +333,7 @@ size_t url_password(struct str text, char *room, size_t room_len)
     user = str_slice(user, str_find_char(user, ':') + 1, user.len);
     if (user.len > room_len)
         return 0;
-    for (size_t i = 0; i < user.len;) {
-        if (user.data[i] == '+') /* a blank only in queries */
-            room[len++] = user.data[i++];
-        else
-            room[len++] = next_decoded(user, &i);
-    }
+    for (size_t i = 0; i < user.len;)
+        room[len++] = next_decoded(user, URL_PATH, &i);
     return len;
 }

@@ -45,6 +45,14 @@ enum url_place {
 };
 void url_encode(struct buf *out, struct str bytes, enum url_place place);
 
+/* Whether a byte is encoded here: a percent sign with two digits behind it. */
+bool url_is_escape(struct str text, size_t at);
+
+/* Undoes it: an escape becomes its byte, and a + becomes a space, but not in URL_PATH. Anything
+ * else stands for itself, a percent sign without its digits too: who refuses that asks
+ * url_is_escape first. A NUL follows; data is NULL when the arena is full. */
+struct str url_decode(struct arena *arena, struct str text, enum url_place place);
+
 /* The value of the first parameter of this name in a query, decoded (+ is a space). False when
  * there is none; value->data is NULL when there is one but the arena is full. */
 bool url_query_find(struct arena *arena, struct str query, struct str name,

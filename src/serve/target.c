@@ -3,45 +3,18 @@
 
 #include <string.h>
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
+#include "data/url.h"
 
-bool target_decode(struct arena *arena, struct str text, bool is_query, struct str *decoded)
+/* False where an escape is malformed, or the result is not UTF-8 or has a NUL. */
+static bool decode(struct arena *arena, struct str text, enum url_place place, struct str *decoded)
 {
-    char *out = arena_alloc_raw(arena, text.len + 1);
-    size_t len = 0;
-
-    if (out == NULL)
-        return false;
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-
-        if (c == '%') {
-            const int high = i + 2 < text.len ? digit_of(text.data[i + 1]) : -1;
-            const int low = i + 2 < text.len ? digit_of(text.data[i + 2]) : -1;
-
-            if (high < 0 || low < 0)
-                return false;
-            c = (char)(high * 16 + low);
-            i += 2;
-        } else if (c == '+' && is_query) {
-            c = ' ';
-        }
-        if (c == '\0')
+        if (text.data[i] == '%' && !url_is_escape(text, i))
             return false;
-        out[len++] = c;
     }
-    out[len] = '\0';
-    *decoded = (struct str){ out, len };
-    return str_is_utf8(*decoded);
+    *decoded = url_decode(arena, text, place);
+    return decoded->data != NULL && str_find_char(*decoded, '\0') == decoded->len &&
+           str_is_utf8(*decoded);
 }
 
 static bool refuse(struct error *err, const char *what)
@@ -64,7 +37,7 @@ static bool parse_path(struct arena *arena, struct target *target, struct error 
             return refuse(err, "has too many segments");
         if (raw.len == 0 || (!is_last && rest.len == 0))
             return refuse(err, "has an empty segment");
-        if (!target_decode(arena, raw, false, &target->segments[target->segment_count++]))
+        if (!decode(arena, raw, URL_PATH, &target->segments[target->segment_count++]))
             return refuse(err, "has a segment that is not UTF-8, percent-encoded");
     }
     return true;
@@ -82,8 +55,8 @@ static bool parse_query(struct arena *arena, struct target *target, struct str q
             return refuse(err, "has a parameter without a name");
         if (target->pair_count == TARGET_PAIRS_MAX)
             return refuse(err, "has too many parameters");
-        if (!target_decode(arena, name, true, &pair->name) ||
-            !target_decode(arena, value, true, &pair->value))
+        if (!decode(arena, name, URL_QUERY, &pair->name) ||
+            !decode(arena, value, URL_QUERY, &pair->value))
             return refuse(err, "has a parameter that is not UTF-8, percent-encoded");
         target->pair_count++;
     }

@@ -45,9 +45,4 @@ bool target_parse_form(struct arena *arena, struct str body, struct target *form
 /* The value of the first pair of this name; '' where there is none. */
 struct str target_value(const struct target *target, struct str name);
 
-/* Decodes %XX, and + as a space where `is_query`. False where it is malformed, or the result is
- * not UTF-8 or has a NUL. */
-bool target_decode(struct arena *arena, struct str text, bool is_query,
-                   struct str *decoded) MUST_CHECK;
-
 #endif

@@ -185,42 +185,15 @@ bool bus_read(struct arena *arena, struct str file, struct fault_list *faults,
 
 /* ---- the stored form ---- */
 
-static struct str group_of(const struct bus_setting *row)
-{
-    const struct str path = str_of(row->setting.path);
-    const size_t dot = str_find_char(path, '.');
-
-    return dot < path.len ? str_slice(path, 0, dot) : (struct str){ 0 };
-}
-
 static void write_settings(struct json_writer *w, struct arena *arena, const struct bus_spec *spec)
 {
-    struct str group = { 0 };
+    struct setting_writer writer = { .arena = arena, .w = w };
 
     for (size_t i = 0; i < BUS_SETTING_COUNT; i++) {
-        const struct bus_setting *row = &BUS_SETTINGS[i];
-        struct registry_value value;
-
-        if (!bus_setting_is_for(row, spec->type))
-            continue;
-        if (!setting_get(arena, &row->setting, spec, &value))
-            w->out->failed = true;
-        if (!value.is_set)
-            continue;
-        if (!str_eq(group, group_of(row))) {
-            if (group.len > 0)
-                json_write_end(w);
-            group = group_of(row);
-            if (group.len > 0) {
-                json_write_name(w, group);
-                json_write_object(w);
-            }
-        }
-        json_write_name(w, setting_name(&row->setting));
-        setting_write(arena, &row->setting, &value, w);
+        if (bus_setting_is_for(&BUS_SETTINGS[i], spec->type))
+            setting_writer_add(&writer, &BUS_SETTINGS[i].setting, spec);
     }
-    if (group.len > 0)
-        json_write_end(w);
+    setting_writer_end(&writer);
 }
 
 bool bus_compile(struct arena *arena, const struct bus_spec *spec, struct bus_text *text,
@@ -324,8 +297,8 @@ void bus_print(struct arena *arena, const struct bus_spec *spec, struct buf *out
             out->failed = true;
         if (!value.is_set)
             continue;
-        if (!str_eq(group, group_of(row))) {
-            group = group_of(row);
+        if (!str_eq(group, setting_group(&row->setting))) {
+            group = setting_group(&row->setting);
             if (group.len > 0)
                 buf_printf(out, "%.*s:\n", STR_ARG(group));
         }

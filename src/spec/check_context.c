@@ -149,6 +149,17 @@ bool check_is_missing(const struct check *check, const char *path)
     return !resolved->value.is_set && resolved->row == NULL;
 }
 
+struct row_list check_rows(const struct check *check, struct row_filter filter)
+{
+    struct row_list rows = { 0 };
+    struct error ignored;
+
+    if (resolution_rows(check->arena, &check->in, filter, &rows, &ignored))
+        return rows;
+    check->faults->failed = true;
+    return (struct row_list){ 0 };
+}
+
 bool check_lacks_total(const struct check *check)
 {
     return check_is_missing(check, "response.total") &&

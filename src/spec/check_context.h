@@ -55,6 +55,8 @@ bool check_is_set(const struct check *check, const char *path);
 bool check_is_missing(const struct check *check,
                       const char *path);           /* not written, rather than unreadable */
 bool check_lacks_total(const struct check *check); /* neither total nor total_header */
+/* As resolution_rows(); where memory ran out there are none, and the faults have failed. */
+struct row_list check_rows(const struct check *check, struct row_filter filter);
 
 /* Set for this endpoint (or operation), not inherited. */
 bool check_is_own(const struct check *check, const char *path);

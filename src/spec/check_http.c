@@ -74,18 +74,13 @@ static size_t placeholder_end(struct str text, size_t at)
     return text.len;
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* RFC 3986, 3.3; a "%" needs two digits after it. */
 static bool is_path_char(struct str text, size_t at)
 {
     const char c = text.data[at];
 
     if (c == '%')
-        return at + 2 < text.len && is_hex(text.data[at + 1]) && is_hex(text.data[at + 2]);
+        return url_is_escape(text, at);
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c != '\0' && strchr("/-._~!$&'()*+,;=:@", c) != NULL);
 }
@@ -267,15 +262,9 @@ static void check_literal_secret(const struct check *check, const struct registr
 static void check_names(const struct check *check, const char *prefix, bool is_header)
 {
     const struct str auth_name = resolution_text(&check->in, "auth.name");
-    struct row_list rows;
-    struct error err;
+    const struct row_list rows =
+        check_rows(check, (struct row_filter){ REGISTRY_PARAM, str_of(prefix), false });
 
-    if (!resolution_rows(check->arena, &check->in,
-                         (struct row_filter){ REGISTRY_PARAM, str_of(prefix), false }, &rows,
-                         &err)) {
-        check->faults->failed = true;
-        return;
-    }
     for (size_t i = 0; i < rows.count; i++) {
         const struct registry_row *row = rows.items[i];
         const struct str name = str_slice(row->key, strlen(prefix), row->key.len);

@@ -170,14 +170,10 @@ static void check_paths(const struct check *check)
         { REGISTRY_FIELD, STR_INIT("SUCCESS:"), true },
     };
     const struct resolved *next = resolution_get(&check->in, "page.next");
-    struct row_list rows;
-    struct error err;
 
     for (size_t p = 0; p < ARRAY_LEN(filters); p++) {
-        if (!resolution_rows(check->arena, &check->in, filters[p], &rows, &err)) {
-            check->faults->failed = true;
-            return;
-        }
+        const struct row_list rows = check_rows(check, filters[p]);
+
         for (size_t i = 0; i < rows.count; i++)
             check_path_at(check, (struct check_place){ rows.items[i], "path", 0 },
                           row_text(rows.items[i], "path"));
@@ -271,24 +267,15 @@ static void check_success_rule(const struct check *check, const struct registry_
 
 static void check_rules(const struct check *check)
 {
-    struct row_list rows;
-    struct error err;
+    const struct row_list errors =
+        check_rows(check, (struct row_filter){ REGISTRY_FIELD, STR("ERROR:"), true });
+    const struct row_list successes =
+        check_rows(check, (struct row_filter){ REGISTRY_FIELD, STR("SUCCESS:"), true });
 
-    if (!resolution_rows(check->arena, &check->in,
-                         (struct row_filter){ REGISTRY_FIELD, STR("ERROR:"), true }, &rows, &err)) {
-        check->faults->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < rows.count; i++)
-        check_error_rule(check, rows.items[i]);
-    if (!resolution_rows(check->arena, &check->in,
-                         (struct row_filter){ REGISTRY_FIELD, STR("SUCCESS:"), true }, &rows,
-                         &err)) {
-        check->faults->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < rows.count; i++)
-        check_success_rule(check, rows.items[i]);
+    for (size_t i = 0; i < errors.count; i++)
+        check_error_rule(check, errors.items[i]);
+    for (size_t i = 0; i < successes.count; i++)
+        check_success_rule(check, successes.items[i]);
 }
 
 /* ---- what is needed ---- */

@@ -311,15 +311,9 @@ static bool is_broken(const struct check *check, const struct registry_row *row)
 
 static void check_params(struct check *check, const char *prefix)
 {
-    struct row_list rows;
-    struct error err;
+    const struct row_list rows =
+        check_rows(check, (struct row_filter){ REGISTRY_PARAM, str_of(prefix), false });
 
-    if (!resolution_rows(check->arena, &check->in,
-                         (struct row_filter){ REGISTRY_PARAM, str_of(prefix), false }, &rows,
-                         &err)) {
-        check->faults->failed = true;
-        return;
-    }
     for (size_t i = 0; i < rows.count; i++) {
         struct walk walk = { .check = check,
                              .place = { .row = rows.items[i], .column = "value" },

@@ -262,26 +262,11 @@ bool import_read(struct arena *arena, struct str file, struct fault_list *faults
 static void write_settings(struct json_writer *w, struct arena *arena,
                            const struct import_spec *spec)
 {
-    bool in_group = false;
+    struct setting_writer writer = { .arena = arena, .w = w };
 
-    for (size_t i = 0; i < ROWS; i++) {
-        const struct setting *row = &SETTINGS_OF_IMPORT[i];
-        struct registry_value value;
-
-        if (!setting_get(arena, row, spec, &value))
-            w->out->failed = true;
-        if (!value.is_set)
-            continue;
-        if (!in_group && str_starts(str_of(row->path), GROUP)) {
-            json_write_name(w, GROUP);
-            json_write_object(w);
-            in_group = true;
-        }
-        json_write_name(w, setting_name(row));
-        setting_write(arena, row, &value, w);
-    }
-    if (in_group)
-        json_write_end(w);
+    for (size_t i = 0; i < ROWS; i++)
+        setting_writer_add(&writer, &SETTINGS_OF_IMPORT[i], spec);
+    setting_writer_end(&writer);
 }
 
 bool import_compile(struct arena *arena, const struct import_spec *spec, struct import_text *text,

@@ -1,6 +1,8 @@
 /* Places in the text of a source file. */
 #include "spec/node.h"
 
+#include "base/hex.h"
+
 const struct node *node_get(const struct node *map, struct str key)
 {
     for (size_t i = 0; map->kind == NODE_MAP && i < map->count; i++) {
@@ -36,13 +38,8 @@ static struct str line_from(struct str file, struct mark at)
 /* \x41, \u00e9, \U0001d11e: how many bytes of UTF-8 the digits encode. */
 static size_t escaped_bytes(struct str digits)
 {
-    uint32_t point = 0;
+    const uint32_t point = hex_number(digits);
 
-    for (size_t i = 0; i < digits.len; i++) {
-        const char c = digits.data[i];
-
-        point = point * 16 + (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
     return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
 }
 

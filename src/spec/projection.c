@@ -15,43 +15,15 @@ struct writing {
     struct json_writer w;
 };
 
-static struct str group_of(const struct setting *row)
-{
-    const struct str path = str_of(row->path);
-    const size_t dot = str_find_char(path, '.');
-
-    return dot < path.len ? str_slice(path, 0, dot) : (struct str){ 0 };
-}
-
 /* The members of a level; the caller begins and ends the object. */
 static void write_level(struct writing *writing, const struct projection_level *level,
                         const void *owner)
 {
-    struct json_writer *w = &writing->w;
-    struct str group = { 0 };
+    struct setting_writer writer = { .arena = writing->arena, .w = &writing->w };
 
-    for (size_t i = 0; i < level->count; i++) {
-        const struct setting *row = &level->rows[i];
-        struct registry_value value;
-
-        if (!setting_get(writing->arena, row, owner, &value))
-            w->out->failed = true;
-        if (!value.is_set)
-            continue;
-        if (!str_eq(group, group_of(row))) {
-            if (group.len > 0)
-                json_write_end(w);
-            group = group_of(row);
-            if (group.len > 0) {
-                json_write_name(w, group);
-                json_write_object(w);
-            }
-        }
-        json_write_name(w, setting_name(row));
-        setting_write(writing->arena, row, &value, w);
-    }
-    if (group.len > 0)
-        json_write_end(w);
+    for (size_t i = 0; i < level->count; i++)
+        setting_writer_add(&writer, &level->rows[i], owner);
+    setting_writer_end(&writer);
 }
 
 static void write_columns(struct writing *writing, const struct projection_column *columns,

@@ -139,3 +139,46 @@ void setting_write(struct arena *arena, const struct setting *setting,
     json_write_str(w, buf_str(&text));
     w->out->failed |= text.failed;
 }
+
+/* ---- all of them ---- */
+
+struct str setting_group(const struct setting *setting)
+{
+    const struct str path = str_of(setting->path);
+    const size_t dot = str_find_char(path, '.');
+
+    return dot < path.len ? str_slice(path, 0, dot) : (struct str){ 0 };
+}
+
+void setting_writer_end(struct setting_writer *writer)
+{
+    if (writer->group.len > 0)
+        json_write_end(writer->w);
+    writer->group = (struct str){ 0 };
+}
+
+static void enter(struct setting_writer *writer, struct str group)
+{
+    if (str_eq(writer->group, group))
+        return;
+    setting_writer_end(writer);
+    writer->group = group;
+    if (group.len == 0)
+        return;
+    json_write_name(writer->w, group);
+    json_write_object(writer->w);
+}
+
+void setting_writer_add(struct setting_writer *writer, const struct setting *setting,
+                        const void *owner)
+{
+    struct registry_value value;
+
+    if (!setting_get(writer->arena, setting, owner, &value))
+        writer->w->out->failed = true;
+    if (!value.is_set)
+        return;
+    enter(writer, setting_group(setting));
+    json_write_name(writer->w, setting_name(setting));
+    setting_write(writer->arena, setting, &value, writer->w);
+}

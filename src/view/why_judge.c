@@ -23,14 +23,6 @@ bool why_find(struct view_why *why, struct arena *arena, const struct why_findin
                             .text = arena_printf(arena, __VA_ARGS__), \
                             .command = (command_) })
 
-static struct str at(struct arena *arena, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const struct str view = { text, instant_format(at_us, text) };
-
-    return arena_copy(arena, view);
-}
-
 static struct str work_command(const struct view_why *why, struct arena *arena)
 {
     return arena_printf(arena, "patra work --drain --source %.*s",
@@ -118,7 +110,8 @@ static bool judge_quarantined(struct view_why *why, struct arena *arena,
                 "%s was received at %.*s and could not be judged: %.*s (%.*s). Correct the "
                 "source's file and apply it first%s%.*s",
                 why->has_record ? "a later state of it" : "it",
-                STR_ARG(at(arena, bad->observed_us)), STR_ARG(bad->detail), STR_ARG(bad->reason),
+                STR_ARG(text_instant_in(arena, bad->observed_us)), STR_ARG(bad->detail),
+                STR_ARG(bad->reason),
                 again.len > 0 ? "; or, if the source was wrong and is right by now: " : "",
                 STR_ARG(again)),
         err);
@@ -131,8 +124,8 @@ static bool judge_dropped(struct view_why *why, struct arena *arena, const struc
                     FINDING(WHY_QUARANTINE, "quarantine.dropped", why_command_again(why, arena),
                             "it was quarantined (%.*s), and %.*s dropped it at %.*s%s%.*s",
                             STR_ARG(bad->reason), STR_ARG(bad->resolved_by),
-                            STR_ARG(at(arena, bad->resolved_us)), bad->note.len > 0 ? ": " : "",
-                            STR_ARG(bad->note)),
+                            STR_ARG(text_instant_in(arena, bad->resolved_us)),
+                            bad->note.len > 0 ? ": " : "", STR_ARG(bad->note)),
                     err);
 }
 
@@ -181,7 +174,7 @@ static bool judge_open_signal(struct view_why *why, struct arena *arena,
     return why_find(why, arena,
                     FINDING(WHY_REQUEST, "signal.open", why_command(why, arena, OPERATION_UPDATE),
                             "it waits to be requested by its id since %.*s (%.*s)",
-                            STR_ARG(at(arena, signal->created_us)), STR_ARG(text)),
+                            STR_ARG(text_instant_in(arena, signal->created_us)), STR_ARG(text)),
                     err);
 }
 
@@ -196,7 +189,8 @@ static bool judge_past_signal(struct view_why *why, struct arena *arena,
                                 "it was to be requested by its id (%.*s), and %.*s dropped that at "
                                 "%.*s",
                                 STR_ARG(signal_text(arena, &past->signal)),
-                                STR_ARG(past->closed_by), STR_ARG(at(arena, past->consumed_us))),
+                                STR_ARG(past->closed_by),
+                                STR_ARG(text_instant_in(arena, past->consumed_us))),
                         err);
     if (tasks[TASK_QUEUED] + tasks[TASK_DISPATCHED] + tasks[TASK_EXECUTING] > 0)
         return why_find(why, arena,
@@ -381,13 +375,13 @@ static bool judge_unplanned(struct view_why *why, struct arena *arena, bool is_f
                                 "its date is too new: a harvest ends %.*s before now, because the "
                                 "source is not complete earlier. Run it after %.*s",
                                 STR_ARG(why_span(arena, harvest->lag_us)),
-                                STR_ARG(at(arena, why->date_us + harvest->lag_us))),
+                                STR_ARG(text_instant_in(arena, why->date_us + harvest->lag_us))),
                         err);
     if (why->has_cursor && why->date_us >= why->cursor_us)
         return why_find(why, arena,
                         FINDING(WHY_PLAN, "plan.later", why_command(why, arena, OPERATION_HARVEST),
                                 "no plan holds its date: harvests have come to %.*s",
-                                STR_ARG(at(arena, why->cursor_us))),
+                                STR_ARG(text_instant_in(arena, why->cursor_us))),
                         err);
     return why_find(why, arena,
                     FINDING(WHY_PLAN, "plan.none", backfill, "no plan holds its date%s",
@@ -546,7 +540,8 @@ static bool judge_deleted(struct view_why *why, struct arena *arena, struct erro
                     FINDING(WHY_RECORD, "record.deleted", why_command_again(why, arena),
                             "the source has deleted it: version %" PRId64 " is a tombstone, "
                             "observed at %.*s",
-                            why->record.version, STR_ARG(at(arena, why->record.observed_us))),
+                            why->record.version,
+                            STR_ARG(text_instant_in(arena, why->record.observed_us))),
                     err);
 }
 
@@ -561,7 +556,7 @@ static bool judge_older(struct view_why *why, struct arena *arena, struct error 
                                          STR_ARG(why_word(arena, why->key.provider_id))),
                             "it was looked at again at %.*s: the answer was older than what is "
                             "stored, or had no record of it, and what is stored was kept",
-                            STR_ARG(at(arena, why->record.checked_us))),
+                            STR_ARG(text_instant_in(arena, why->record.checked_us))),
                     err);
 }
 

@@ -10,33 +10,6 @@ static struct str value_of(const char *(*get)(const char *name), const char *nam
     return str_trim(str_of(get(name)));
 }
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* In the arena; data NULL: it is full. */
-static struct str decode(struct arena *arena, struct str text)
-{
-    char *out = ARENA_ARRAY(arena, char, text.len + 1);
-    size_t len = 0;
-
-    if (out == NULL)
-        return (struct str){ 0 };
-    for (size_t i = 0; i < text.len; i++) {
-        const bool is_coded = text.data[i] == '%' && i + 2 < text.len &&
-                              digit(text.data[i + 1]) >= 0 && digit(text.data[i + 2]) >= 0;
-
-        out[len++] = is_coded ? (char)(digit(text.data[i + 1]) * 16 + digit(text.data[i + 2]))
-                              : text.data[i];
-        i += is_coded ? 2 : 0;
-    }
-    return (struct str){ out, len };
-}
-
 static bool read_headers(struct arena *arena, struct str text, struct tracing_settings *settings,
                          struct error *err)
 {
@@ -53,7 +26,7 @@ static bool read_headers(struct arena *arena, struct str text, struct tracing_se
                              "between them",
                              TRACING_HEADERS_MAX);
         settings->headers[settings->header_count++] =
-            (struct http_header){ name, decode(arena, str_trim(pair)) };
+            (struct http_header){ name, url_decode(arena, str_trim(pair), URL_PATH) };
     }
     return !arena->failed || arena_error(arena, err);
 }

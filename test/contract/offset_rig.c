@@ -70,13 +70,7 @@ bool offset_rig_renew(struct store *store, const struct offset_lane *lanes, size
 
 void offset_rig_publish(struct store *store)
 {
-    struct sequencer *sequencer = stream_rig_sequencer(store, "sequencer");
-    struct error err = { 0 };
-
-    while (stream_rig_round(sequencer, NOW_US).appended > 0)
-        continue;
-    REQUIRE_OK(sequencer_release(sequencer, &err), err);
-    sequencer_close(sequencer);
+    stream_rig_publish(store, NOW_US);
 }
 
 struct stream_event_list offset_rig_read(struct store *store, const struct stream_read *read)

@@ -1,4 +1,4 @@
-/* Records to be written, and a sequencer that publishes their events. */
+/* Records to be written, a sequencer that publishes their events, and who reads them. */
 #include "stream_rig.h"
 
 #include "contract.h"
@@ -68,6 +68,17 @@ void stream_rig_change(struct store *store, const char *prefix, int number)
     write(store, &change, 1);
 }
 
+void stream_rig_change_often(struct store *store, const char *prefix, int number, int times)
+{
+    struct error err = { 0 };
+
+    for (int i = 0; i < times; i++) {
+        REQUIRE_OK(store_begin(store, &err), err);
+        stream_rig_change(store, prefix, number);
+        REQUIRE_OK(store_commit(store, &err), err);
+    }
+}
+
 struct sequencer *stream_rig_sequencer(struct store *store, const char *owner)
 {
     struct sequencer *sequencer;
@@ -86,4 +97,38 @@ struct sequencer_round stream_rig_round(struct sequencer *sequencer, int64_t now
 
     REQUIRE_OK(sequencer_round(sequencer, now_us, &round, &err), err);
     return round;
+}
+
+void stream_rig_publish(struct store *store, int64_t now_us)
+{
+    struct sequencer *sequencer = stream_rig_sequencer(store, "sequencer");
+    struct error err = { 0 };
+
+    while (stream_rig_round(sequencer, now_us).appended > 0)
+        continue;
+    REQUIRE_OK(sequencer_release(sequencer, &err), err);
+    sequencer_close(sequencer);
+}
+
+struct subscription stream_rig_subscribe(struct store *store, struct str name,
+                                         enum subscription_kind kind,
+                                         enum subscription_policy policy)
+{
+    const struct subscription_apply apply = { .name = name,
+                                              .kind = kind,
+                                              .spec = STR("{}"),
+                                              .spec_hash = STR(HASH_A),
+                                              .policy = policy,
+                                              .applied_by = STR("ann"),
+                                              .now_us = NOW_US };
+    struct subscription_applied applied;
+    struct subscription subscription;
+    struct error err = { 0 };
+    bool found;
+
+    REQUIRE_OK(store_subscription_apply(store, &apply, &applied, &err), err);
+    REQUIRE_OK(store_subscription_find(store, contract_arena(), name, &subscription, &found, &err),
+               err);
+    REQUIRE(found, "what was applied");
+    return subscription;
 }

@@ -5,19 +5,18 @@ Workers and `serve` must go on by themselves, each time. Afterwards the store mu
 record must have one event, and a receiver outside must have got every event of the store and none that the store does not know: what
 was told to the world is not forgotten. That last one rests on synchronous replication: with PATRA_FAILOVER_ASYNC=1 it fails.
 """
-import http.server
 import os
 import pathlib
 import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'integration' / 'sim'))
 import simtest  # noqa: E402
 from postgres_pair import Pair, is_installed, wait_until  # noqa: E402
+from receiver import HttpReceiver  # noqa: E402
 from simtest import ROOT, Sim, check, equal  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get('PATRA_BUILD', ROOT / 'build'))
@@ -34,31 +33,18 @@ def day(number):
 
 # ---- the world outside ----
 
-class Receiver:
+class Receiver(HttpReceiver):
     """A webhook that remembers what it has taken."""
 
     def __init__(self):
-        self.lock = threading.Lock()
         self.taken = {}  # id: key and version
-        receiver = self
+        super().__init__()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
-            def do_POST(self):
-                self.rfile.read(int(self.headers['Content-Length']))
-                with receiver.lock:
-                    if self.headers['event_type'] != 'PatraProbe':
-                        receiver.taken[self.headers['webhook-id']] = (self.headers['patra-key'], self.headers['patra-version'])
-                self.send_response(200)
-                self.send_header('Content-Length', '0')
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def take(self, path, headers, body):
+        with self.lock:
+            if headers['event_type'] != 'PatraProbe':
+                self.taken[headers['webhook-id']] = (headers['patra-key'], headers['patra-version'])
+        return 200
 
     def bus(self, folder):
         path = folder / 'receiver.yaml'

@@ -33,6 +33,10 @@ static void check_encoding(struct arena *arena, struct str bytes)
     url_encode(&out, bytes, URL_FORM);
     assert(url_query_find(arena, buf_str(&out), STR("x"), &value));
     assert(str_eq(value, bytes));
+    buf_clear(&out);
+    url_encode(&out, bytes, URL_PATH);
+    assert(str_eq(url_decode(arena, buf_str(&out), URL_PATH), bytes));
+    assert(url_decode(arena, bytes, URL_FORM).len <= bytes.len);
 }
 
 static void check_redact(struct arena *arena, struct str text)

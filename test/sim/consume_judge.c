@@ -14,7 +14,7 @@ struct truth {
     struct effect_list effects;
 };
 
-static void gather(const struct world *w, struct truth *t)
+static void gather(const struct reader_world *w, struct truth *t)
 {
     struct letter_list letters;
     struct error err = { 0 };
@@ -22,13 +22,13 @@ static void gather(const struct world *w, struct truth *t)
     memset(t, 0, sizeof(*t));
     REQUIRE_OK(store_parked_letters(w->store, contract_arena(),
                                     &(struct letter_query){
-                                        .key = WORLD_KEY, .has_redriven = true, .limit = 100000 },
+                                        .key = READER_KEY, .has_redriven = true, .limit = 100000 },
                                     &letters, &err),
                err);
     for (size_t i = 0; i < letters.count; i++) {
         const struct letter *letter = &letters.items[i];
 
-        t->is_dead[world_key_number(letter->dead.aggregate_id)][letter->dead.version] =
+        t->is_dead[reader_key_number(letter->dead.aggregate_id)][letter->dead.version] =
             !letter->is_redriven;
     }
     for (int key = 0; key < KEYS; key++) {
@@ -43,18 +43,20 @@ static void gather(const struct world *w, struct truth *t)
 
 /* Of a key that was redriven, or whose lane was reset, the order and the number are not its
  * versions' own. */
-static const char *judge_effects(const struct world *w, struct truth *t)
+static const char *judge_effects(const struct consume_world *own, struct truth *t)
 {
+    const struct reader_world *w = &own->world;
     int64_t latest[KEYS] = { 0 };
 
     for (size_t i = 0; i < t->effects.count; i++) {
         const struct effect *e = &t->effects.items[i];
-        const int key = world_key_number(e->aggregate_id);
-        const bool is_plain = !w->is_redriven[key] && !w->was_left_out[key] && t->resets[key] == 0;
+        const int key = reader_key_number(e->aggregate_id);
+        const bool is_plain =
+            !own->is_redriven[key] && !w->was_left_out[key] && t->resets[key] == 0;
 
         if (e->version < 1 || e->version > w->versions[key])
             return "an event that nobody wrote";
-        if (w->is_left_out[key][e->version] && !w->is_redriven[key])
+        if (w->is_left_out[key][e->version] && !own->is_redriven[key])
             return "an event took effect that was left out";
         if (is_plain && t->times[key][e->version] > 0)
             return "an event took effect twice";
@@ -79,25 +81,25 @@ static bool came_since(const struct truth *t, int key, int64_t version, size_t s
     for (size_t i = since; i < t->effects.count; i++) {
         const struct effect *e = &t->effects.items[i];
 
-        if (world_key_number(e->aggregate_id) == key && e->version == version)
+        if (reader_key_number(e->aggregate_id) == key && e->version == version)
             return true;
     }
     return false;
 }
 
-static const char *judge_seeks(const struct world *w, const struct truth *t)
+static const char *judge_seeks(const struct reader_world *w, const struct truth *t)
 {
     for (int i = 0; i < w->seek_count; i++) {
         struct stream_event_list list;
 
         if (w->seeks[i].lane < 0)
             continue;
-        list = world_lane_events(w, w->seeks[i].lane);
+        list = reader_lane_events(w, w->seeks[i].lane);
         for (size_t k = 0; k < list.count; k++) {
             const struct stored_event *stored = &list.items[k].stored;
-            const int key = world_key_number(stored->provider_id);
+            const int key = reader_key_number(stored->provider_id);
 
-            if (!came_since(t, key, stored->event.version, w->seeks[i].effects) &&
+            if (!came_since(t, key, stored->event.version, w->seeks[i].came) &&
                 !t->is_dead[key][stored->event.version])
                 return "an event did not come again after a seek";
         }
@@ -105,12 +107,12 @@ static const char *judge_seeks(const struct world *w, const struct truth *t)
     return NULL;
 }
 
-const char *world_judge(const struct world *w)
+const char *consume_world_judge(const struct consume_world *w)
 {
     static struct truth t;
     const char *wrong;
 
-    gather(w, &t);
+    gather(&w->world, &t);
     wrong = judge_effects(w, &t);
-    return wrong != NULL ? wrong : judge_seeks(w, &t);
+    return wrong != NULL ? wrong : judge_seeks(&w->world, &t);
 }

@@ -1,15 +1,13 @@
-/* The parts of the world: store, sequencer, consumers, and bugs. */
+/* Consumers, their table, and bugs. */
 #include "consume_world.h"
 
-#include <string.h>
-
 #include "contract.h"
-#include "fault_store.h"
-#include "port/store_subscription.h"
-#include "rows.h"
-#include "stream_rig.h"
+#include "engine/lanes/redrive.h"
 
-const struct offset_key WORLD_KEY = { STR_INIT("patra"), STR_INIT("works") };
+static struct consume_world *own(struct reader_world *w)
+{
+    return (struct consume_world *)w;
+}
 
 /* ---- bugs, as a store would have them ---- */
 
@@ -22,7 +20,7 @@ static bool save_alone(struct store *store, const struct offset_save *save, bool
            (!*held || (store_commit(store, err) && store_begin(store, err)));
 }
 
-static void plant(struct world *w, struct store *store)
+static void plant(struct reader_world *w, struct store *store)
 {
     struct reader_bugs *bugs = reader_bugs_plant(store, w->bug);
 
@@ -31,196 +29,144 @@ static void plant(struct world *w, struct store *store)
         bugs->offset.save = save_alone;
 }
 
-/* ---- the parts ---- */
+/* ---- the table ---- */
 
-void world_set_table(struct world *w)
+static void set_table(struct consume_world *w)
 {
-    for (int i = 0; i < CONSUMERS; i++) {
+    for (int i = 0; i < READERS; i++) {
         w->readers[i].log.refuse = w->refuse;
         w->readers[i].log.refuse_from = w->refuse_from;
         w->readers[i].log.is_broken = w->is_broken;
     }
 }
 
-static void start_consumer(struct world *w, int i)
+static void change_table(struct reader_world *world)
 {
-    struct consumer_parts parts = { .clock = &w->clock.clock,
-                                    .random = &w->chance.source,
+    static const char *const PARTS[] = { "k0000", "k00003", "k00011", NULL, NULL };
+    struct consume_world *w = own(world);
+
+    w->refuse = PARTS[random_between(&world->random, 0, ARRAY_LEN(PARTS))];
+    w->refuse_from = random_between(&world->random, 1, 12);
+    w->is_broken = random_chance(&world->random, 10);
+    set_table(w);
+}
+
+static void mend_table(struct reader_world *w)
+{
+    own(w)->refuse = NULL;
+    own(w)->is_broken = false;
+    set_table(own(w));
+}
+
+static size_t came(const struct reader_world *w)
+{
+    return effect_log_read(w->store, contract_arena()).count;
+}
+
+static bool has_come(const struct reader_world *w, const struct stream_event *event)
+{
+    const struct effect_list effects = effect_log_read(w->store, contract_arena());
+
+    for (size_t i = 0; i < effects.count; i++) {
+        if (effects.items[i].version == event->stored.event.version &&
+            str_eq(effects.items[i].aggregate_id, event->stored.provider_id))
+            return true;
+    }
+    return false;
+}
+
+/* ---- consumers ---- */
+
+/* It has read, and has not begun its transaction. */
+static void makes(void *world)
+{
+    reader_world_sleep(world);
+}
+
+static void open_consumer(struct reader_world *world, int i, const struct lanes_settings *lanes)
+{
+    struct consume_world *w = own(world);
+    struct store *store = world->readers[i].store;
+    struct consumer_parts parts = { .sink = store,
+                                    .stream = store,
+                                    .clock = &world->clock.clock,
+                                    .random = &world->chance.source,
                                     .wake_fd = CLOCK_NO_WAKE };
-    struct lanes_settings settings = { .subscription = &w->subscription,
-                                       .lease_us = LEASE_US,
-                                       .batch_max = 60,
-                                       .attempts_max = 4,
-                                       .retry = retry_default() };
+    struct lanes_settings settings = *lanes;
     struct error err = { 0 };
 
-    REQUIRE_OK(store_another(w->store, &w->readers[i].store, &err), err);
-    fault_store_new_process(w->readers[i].store);
-    plant(w, w->readers[i].store);
-    (void)snprintf(w->readers[i].owner, sizeof(w->readers[i].owner), "c%d", ++w->owners);
-    w->readers[i].log = (struct effect_log){ .sink = w->readers[i].store,
-                                             .on_make = w->on_make,
+    w->readers[i].log = (struct effect_log){ .sink = store,
+                                             .on_make = makes,
                                              .context = w,
-                                             .forgets_one = w->bug == BUG_HALVING_SKIPS };
-    world_set_table(w);
-    settings.owner = str_of(w->readers[i].owner);
-    settings.retry.delay_max_us = 5 * US_PER_SECOND;
-    parts.sink = parts.stream = w->readers[i].store;
+                                             .forgets_one = world->bug == BUG_HALVING_SKIPS };
+    set_table(w);
+    settings.attempts_max = 4;
     parts.target = effect_log_target(&w->readers[i].log);
     REQUIRE_OK(consumer_open(&w->readers[i].consumer, &parts, &settings, &err), err);
 }
 
-static void count_round(struct world *w, const struct lanes_round *round)
+static bool consumer_works(struct reader_world *w, int i, struct lanes_round *round,
+                           struct error *err)
 {
-    w->seen.overtaken += round->was_overtaken;
-    w->seen.parked += (int)round->parked;
-    w->seen.returned += (int)round->returned;
-    w->seen.dead += (int)round->dead;
-    w->seen.broken += round->trouble != NULL;
+    return consumer_round(own(w)->readers[i].consumer, clock_now_us(&w->clock.clock), round, err);
 }
 
-bool world_turn(struct world *w, int i)
+static void close_consumer(struct reader_world *w, int i)
 {
-    struct lanes_round round;
-    struct error err = { 0 };
-    const int active = w->active;
-    bool ok;
-
-    w->active = i;
-    ok = consumer_round(w->readers[i].consumer, clock_now_us(&w->clock.clock), &round, &err);
-    w->active = active;
-    if (ok)
-        count_round(w, &round);
-    else if (store_error_is_lost(&err))
-        REQUIRE_OK(store_reconnect(w->readers[i].store, &err), err);
-    else
-        store_rollback(w->readers[i].store);
-    return ok;
+    consumer_close(own(w)->readers[i].consumer);
 }
 
-void world_kill(struct world *w, int i)
+/* What was applied since may be applied again: a projection's versions see to that. */
+static void redrive_letters(struct reader_world *w)
 {
-    w->is_nested = true; /* the fault is for this one */
-    fault_store_arm(w->readers[i].store,
-                    &(struct store_fault){ .effect = FAULT_DEATH,
-                                           .number = random_between(&w->random, 1, 30) });
-    {
-        struct lanes_round round;
-        struct error err = { 0 };
-
-        w->active = i;
-        (void)!consumer_round(w->readers[i].consumer, clock_now_us(&w->clock.clock), &round, &err);
-    }
-    w->is_nested = false;
-    (void)fault_store_disarm(w->readers[i].store);
-    consumer_close(w->readers[i].consumer);
-    store_close(w->readers[i].store);
-    w->seen.deaths++;
-    start_consumer(w, i);
-}
-
-void world_stumble(struct world *w, int i)
-{
-    w->is_nested = true;
-    fault_store_arm(
-        w->readers[i].store,
-        &(struct store_fault){ .effect = random_chance(&w->random, 50) ? FAULT_AFTER : FAULT_BEFORE,
-                               .number = random_between(&w->random, 1, 20) });
-    (void)world_turn(w, i);
-    (void)fault_store_disarm(w->readers[i].store);
-    w->is_nested = false;
-}
-
-void world_write(struct world *w)
-{
-    const int64_t first = random_between(&w->random, 0, KEYS);
-    const int64_t count = random_between(&w->random, 1, 6);
+    const struct redrive_request request = { .store = w->store,
+                                             .stream = w->store,
+                                             .key = READER_KEY,
+                                             .by = STR("ann"),
+                                             .now_us = clock_now_us(&w->clock.clock) };
+    struct letter_list list;
+    struct redriven redriven;
     struct error err = { 0 };
 
-    REQUIRE_OK(store_begin(w->store, &err), err);
-    for (int64_t i = 0; i < count; i++) {
-        const int key = (int)((first + i * 3) % KEYS);
-
-        if (w->versions[key] + 1 < VERSIONS_MAX) {
-            stream_rig_change(w->store, "k", key);
-            w->versions[key]++;
-        }
-    }
-    REQUIRE_OK(store_commit(w->store, &err), err);
-}
-
-void world_sequence(struct world *w)
-{
-    (void)stream_rig_round(w->sequencer, clock_now_us(&w->clock.clock));
-}
-/* ---- looking ---- */
-
-int world_key_number(struct str id)
-{
-    int key = -1;
-
-    REQUIRE(sscanf(id.data, "k%d", &key) == 1 && key >= 0 && key < KEYS, "a key that was written");
-    return key;
-}
-
-struct stream_event_list world_lane_events(const struct world *w, int64_t lane)
-{
-    const struct stream_place place = { lane, 0 };
-    struct stream_event_list list;
-    struct error err = { 0 };
-
-    REQUIRE_OK(store_stream_read(w->store, contract_arena(),
-                                 &(struct stream_read){ &place, 1, 100000, 1 << 30 }, &list, &err),
+    REQUIRE_OK(store_parked_letters(w->store, contract_arena(),
+                                    &(struct letter_query){ .key = READER_KEY, .limit = 1000 },
+                                    &list, &err),
                err);
-    return list;
+    for (size_t i = 0; i < list.count; i++)
+        own(w)->is_redriven[reader_key_number(list.items[i].dead.aggregate_id)] = true;
+    REQUIRE_OK(redrive(&request, &redriven, &err), err);
+    w->seen.redriven += (int)redriven.events;
 }
 
 /* ---- beginning and end ---- */
 
-void world_begin(struct world *w, int bug, uint64_t seed, void (*on_make)(void *context))
-{
-    struct subscription_applied applied;
-    const struct subscription_apply apply = { .name = WORLD_KEY.subscription,
-                                              .kind = SUBSCRIPTION_PROJECTION,
-                                              .spec = STR("{}"),
-                                              .spec_hash = STR(HASH_A),
-                                              .applied_by = STR("ann"),
-                                              .now_us = NOW_US };
-    const char *dsn;
-    struct error err = { 0 };
-    bool found;
+static const struct reader_kind CONSUMER = {
+    .subscription = SUBSCRIPTION_PROJECTION,
+    .letter = 'c',
+    .plant = plant,
+    .open = open_consumer,
+    .round = consumer_works,
+    .close = close_consumer,
+    .came = came,
+    .has_come = has_come,
+    .change = change_table,
+    .mend = mend_table,
+    .redrive = redrive_letters,
+    .may_skip_asleep = true,
+};
 
-    memset(w, 0, sizeof(*w));
-    w->bug = bug;
-    w->on_make = on_make;
-    w->random = (struct random){ seed };
-    virtual_clock_init(&w->clock, NOW_US);
-    seeded_random_init(&w->chance, seed);
-    dsn = contract_ready_database();
+void consume_world_begin(struct consume_world *w, int bug, uint64_t seed)
+{
+    const char *dsn = contract_ready_database();
+
+    *w = (struct consume_world){ 0 };
     effect_log_make(dsn);
-    w->store = contract_open(dsn);
-    fault_store_wrap(w->store);
-    plant(w, w->store);
-    REQUIRE_OK(store_subscription_apply(w->store, &apply, &applied, &err), err);
-    REQUIRE_OK(store_subscription_find(w->store, contract_arena(), WORLD_KEY.subscription,
-                                       &w->subscription, &found, &err),
-               err);
-    (void)stream_rig_write(w->store, "k", KEYS);
-    for (int i = 0; i < KEYS; i++)
-        w->versions[i] = 1;
-    w->sequencer_store = contract_another(w->store);
-    w->sequencer = stream_rig_sequencer(w->sequencer_store, "sequencer");
-    for (int i = 0; i < CONSUMERS; i++)
-        start_consumer(w, i);
+    reader_world_begin(&w->world, &CONSUMER, contract_open(dsn), bug, seed);
 }
 
-void world_end(struct world *w)
+void consume_world_end(struct consume_world *w)
 {
-    for (int i = 0; i < CONSUMERS; i++) {
-        consumer_close(w->readers[i].consumer);
-        store_close(w->readers[i].store);
-    }
-    sequencer_close(w->sequencer);
-    store_close(w->store);
+    reader_world_end(&w->world);
+    store_close(w->world.store);
     contract_end();
 }

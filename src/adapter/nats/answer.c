@@ -122,27 +122,3 @@ int64_t nats_subject_lane(struct str template, struct str subject)
     }
     return -1;
 }
-
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-struct str nats_key_decode(struct arena *arena, struct str text)
-{
-    struct str copy = arena_copy(arena, text);
-    char *bytes = (char *)copy.data;
-    size_t len = 0;
-
-    if (bytes == NULL)
-        return STR("");
-    for (size_t i = 0; i < text.len; i++) {
-        const bool is_escape = text.data[i] == '%' && i + 2 < text.len &&
-                               hex_of(text.data[i + 1]) >= 0 && hex_of(text.data[i + 2]) >= 0;
-
-        bytes[len++] = is_escape ? (char)(hex_of(text.data[i + 1]) * 16 + hex_of(text.data[i + 2]))
-                                 : text.data[i];
-        i += is_escape ? 2 : 0;
-    }
-    return (struct str){ bytes, len };
-}

@@ -47,7 +47,4 @@ bool nats_subject_covers(struct str pattern, struct str wanted);
  */
 int64_t nats_subject_lane(struct str template, struct str subject);
 
-/* A key as the header has it, back: %2F is a slash. What is not an escape stays. */
-struct str nats_key_decode(struct arena *arena, struct str text);
-
 #endif

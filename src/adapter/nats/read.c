@@ -14,6 +14,7 @@
 #include "adapter/nats/nats_bus.h"
 #include "base/instant.h"
 #include "data/json_write.h"
+#include "data/url.h"
 
 #define PULL_GRACE_US US_PER_SECOND
 #define PULL_MAX_US (2 * US_PER_SECOND) /* a request that was lost is noticed after this */
@@ -382,7 +383,7 @@ static bool read_delivery(struct nats_bus *bus, struct arena *arena, natsMsg *ms
                          "a message of NATS does not say how it is acknowledged");
     message->event_id = header_of(arena, msg, NATS_HEADER_ID);
     message->content_type = header_of(arena, msg, NATS_HEADER_TYPE);
-    message->key = nats_key_decode(arena, header_of(arena, msg, NATS_HEADER_KEY));
+    message->key = url_decode(arena, header_of(arena, msg, NATS_HEADER_KEY), URL_PATH);
     version = header_of(arena, msg, NATS_HEADER_VERSION);
     (void)str_to_i64(version, &message->version);
     message->lane =

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hex.h"
 #include "data/hash.h"
 
 enum { FORMAT_TEXT = 0, FORMAT_BINARY = 1 };
@@ -116,11 +117,6 @@ static void add_number(struct buf *bytes, uint64_t bits)
     add_u32(bytes, (uint32_t)bits);
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
-}
-
 /* 36 characters, as patra itself makes them (base/uuid.h). */
 static void add_uuid(struct buf *bytes, struct str text)
 {
@@ -128,11 +124,13 @@ static void add_uuid(struct buf *bytes, struct str text)
 
     add_u32(bytes, UUID_BYTES);
     for (size_t i = 0; i < text.len; i++) {
+        const int digit = (int)hex_number(str_slice(text, i, i + 1));
+
         if (text.data[i] == '-')
             continue;
         if (high >= 0)
-            buf_add_char(bytes, (char)(high << 4 | hex_digit(text.data[i])));
-        high = high >= 0 ? -1 : hex_digit(text.data[i]);
+            buf_add_char(bytes, (char)(high << 4 | digit));
+        high = high >= 0 ? -1 : digit;
     }
 }
 

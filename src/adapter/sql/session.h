@@ -59,8 +59,9 @@ struct sql_session {
     bool is_sink; /* opened for projections: the database may lack everything else */
     struct statement *statements[SQL_STATEMENTS_MAX]; /* open addressing by address of the text */
     int statement_count;
-    struct error failure; /* of the statement that failed last */
-    struct stream_ahead { /* the read that was begun; see stream_repo.c */
+    struct statement without_memory; /* in the place of each that there is no memory for */
+    struct error failure;            /* of the statement that failed last */
+    struct stream_ahead {            /* the read that was begun; see stream_repo.c */
         struct stream_place places[OUTBOX_LANES];
         size_t count; /* 0: none */
         int64_t lane_max, bytes_max;

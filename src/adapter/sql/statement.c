@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "adapter/sql/expand.h"
 #include "adapter/sql/session.h"
@@ -25,38 +24,45 @@ static struct statement **slot_of(struct sql_session *session, const char *sql)
     }
 }
 
-/* A process without memory for a statement cannot continue. It ends in words, and to the store it
- * is one that was killed. */
-static void *allocate(void *old, size_t size)
-{
-    static const char WORDS[] = "patra: no memory for a statement (L1, store.memory)\n";
-    void *memory = realloc(old, size);
-
-    if (memory == NULL) {
-        (void)!write(STDERR_FILENO, WORDS, sizeof(WORDS) - 1);
-        _exit(3);
-    }
-    return memory;
-}
-
+/* NULL: no memory. */
 static struct statement *make(struct sql_session *session, const char *sql)
 {
-    struct statement *st = allocate(NULL, sizeof(*st));
+    struct statement *st = malloc(sizeof(*st));
 
     assert(session->statement_count < SQL_STATEMENTS_MAX / 2);
+    if (st == NULL)
+        return NULL;
     *st = (struct statement){ .rows = { .ops = &ROWS }, .session = session, .sql = sql };
-    st->number = session->statement_count++;
     expand_names(session->driver->dialect, st);
-    st->bound = allocate(NULL, sizeof(*st->bound) * (size_t)(st->values.count + 1));
+    st->bound = malloc(sizeof(*st->bound) * (size_t)(st->values.count + 1));
+    if (st->bound == NULL) {
+        free(st);
+        return NULL;
+    }
+    st->number = session->statement_count++;
+    return st;
+}
+
+/* Takes any value, has no rows, and fails at its end, however often it is in use. */
+static struct statement *without_memory(struct sql_session *session)
+{
+    struct statement *st = &session->without_memory;
+
+    st->rows.ops = &ROWS;
+    st->session = session;
+    st->has_no_memory = true;
     return st;
 }
 
 struct statement *statement_of(struct store *store, const char *sql)
 {
-    struct statement **slot = slot_of(sql_session_of(store), sql);
+    struct sql_session *session = sql_session_of(store);
+    struct statement **slot = slot_of(session, sql);
 
     if (*slot == NULL)
-        *slot = make(sql_session_of(store), sql);
+        *slot = make(session, sql);
+    if (*slot == NULL)
+        return without_memory(session);
     assert((*slot)->state == STATEMENT_IDLE && (*slot)->is_bound == 0);
     return *slot;
 }
@@ -92,8 +98,11 @@ static int place_of(struct statement *st, const char *name)
 
 void bind_value(struct statement *st, const char *name, struct sql_value value)
 {
-    const int place = place_of(st, name);
+    int place;
 
+    if (st->has_no_memory)
+        return;
+    place = place_of(st, name);
     assert(name[0] == ':');
     st->bound[place] = value;
     st->is_bound |= UINT64_C(1) << place;
@@ -205,15 +214,30 @@ void bind_lineage(struct statement *st, const struct lineage *lineage)
 
 /* ---- cells ---- */
 
+static bool has_room(struct statement *st)
+{
+    const size_t room = st->cell_room * 2 + 64;
+    struct sql_value *cells;
+
+    if (st->cell_count < st->cell_room)
+        return true;
+    cells = realloc(st->cells, room * sizeof(*cells));
+    if (cells == NULL)
+        return false;
+    st->cells = cells;
+    st->cell_room = room;
+    return true;
+}
+
 void cell_value(struct statement *st, const char *name, struct sql_value value)
 {
-    const int column = (int)(st->cell_count % (size_t)st->columns.count);
+    int column;
 
+    st->has_no_memory = st->has_no_memory || !has_room(st);
+    if (st->has_no_memory)
+        return;
+    column = (int)(st->cell_count % (size_t)st->columns.count);
     assert(name[0] == '@' && str_eq(st->columns.items[column], str_of(name + 1)));
-    if (st->cell_count == st->cell_room) {
-        st->cell_room = st->cell_room * 2 + 64;
-        st->cells = allocate(st->cells, st->cell_room * sizeof(*st->cells));
-    }
     check_text(st, st->columns.items[column], &value);
     st->cells[st->cell_count++] = value;
 }
@@ -308,10 +332,12 @@ static bool is_complete(const struct statement *st)
            (st->columns.count == 0 || st->cell_count % (size_t)st->columns.count == 0);
 }
 
-/* False when it must not be started: it has no rows to work on, or a value that no store can keep.
- */
+/* False when it must not be started: it lacks values, it has no rows to work on, or a value that no
+ * store can keep. */
 static bool is_ready(struct statement *st)
 {
+    if (st->has_no_memory)
+        return false;
     assert(is_complete(st));
     if (st->columns.count > 0 && st->cell_count == 0)
         return false;
@@ -352,6 +378,7 @@ static int64_t reset(struct statement *st)
     st->next_value = 0;
     st->cell_count = 0;
     st->bad_text = (struct str){ 0 };
+    st->has_no_memory = st == &st->session->without_memory;
     st->state = STATEMENT_IDLE;
     st->failed = false;
     return changes;
@@ -359,12 +386,14 @@ static int64_t reset(struct statement *st)
 
 static bool finish(struct statement *st, int64_t *changes, struct error *err)
 {
-    const bool failed = st->failed;
+    const bool failed = st->failed, has_no_memory = st->has_no_memory;
     bool ok = true;
 
     if (!failed)
         ok = rows_ok(&st->rows, err);
     *changes = reset(st);
+    if (has_no_memory)
+        return error_set(err, ERROR_TRANSIENT, "store.full", "no memory for a statement");
     if (failed)
         *err = st->session->failure;
     return ok && !failed;

@@ -5,8 +5,8 @@
  *      bind_text(st, ":source", source);
  *      return read_pauses(&st->rows, arena, list, err);    // adapter/sql/rows.h
  *
- * Every value of the text must be bound in every use. The first failure (of binding, preparing,
- * running, reading a column) is remembered and returned by the end, rows_finish() or
+ * Every value of the text must be bound in every use. The first failure (of memory, binding,
+ * preparing, running, reading a column) is remembered and returned by the end, rows_finish() or
  * statement_run(), which must always be called: it also makes the statement ready for its next use.
  * A statement is in use once at a time. A text is known by its address, so it must be a constant or
  * live as long as the session. adapter/sql/dialect.h says how texts are written.
@@ -59,6 +59,7 @@ struct statement {
     size_t cell_count;
     size_t cell_room;
 
+    bool has_no_memory;  /* for itself or all its cells: it has not what was given to it */
     struct str bad_text; /* the name whose value is not text; data NULL: none */
     enum statement_state {
         STATEMENT_IDLE,

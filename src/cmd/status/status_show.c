@@ -9,14 +9,6 @@
 
 enum { TROUBLES_SHOWN = 5 };
 
-static struct str instant_text(struct arena *arena, int64_t at_us)
-{
-    char text[INSTANT_TEXT_MAX];
-    const size_t len = instant_format(at_us, text);
-
-    return arena_copy(arena, (struct str){ text, len });
-}
-
 /* Lower case, as operations are written on the command line. */
 static struct str word(struct arena *arena, struct str code)
 {
@@ -40,7 +32,7 @@ static struct str at_text(struct arena *arena, int64_t at_us, int64_t now_us)
     if (at_us - now_us < US_PER_DAY)
         text_clock(&text, at_us);
     else
-        buf_add(&text, instant_text(arena, at_us));
+        buf_add(&text, text_instant_in(arena, at_us));
     buf_add(&text, STR(", in "));
     text_span(&text, at_us > now_us ? at_us - now_us : 0);
     return buf_str(&text);
@@ -166,11 +158,11 @@ static void print_trouble(const struct trouble *trouble, struct arena *arena, FI
     const struct str status = code_of(&TASK_STATUS_CODES, (int)task->status);
     char ids[ID_RANGE_TEXT_MAX];
 
-    fprintf(out, "  %.*s  %.*s", STR_ARG(instant_text(arena, trouble->ended.ended_us)),
+    fprintf(out, "  %.*s  %.*s", STR_ARG(text_instant_in(arena, trouble->ended.ended_us)),
             STR_ARG(word(arena, status)));
     if (window_is_valid(task->window))
-        fprintf(out, "  %.*s .. %.*s", STR_ARG(instant_text(arena, task->window.from_us)),
-                STR_ARG(instant_text(arena, task->window.to_us)));
+        fprintf(out, "  %.*s .. %.*s", STR_ARG(text_instant_in(arena, task->window.from_us)),
+                STR_ARG(text_instant_in(arena, task->window.to_us)));
     if (id_range_is_valid(task->ids)) {
         id_range_text(task->ids, ids);
         fprintf(out, ", %s", ids);
@@ -214,7 +206,7 @@ static void print_pauses(const struct view_source_status *source, struct arena *
             "  %.*s %.*s%s%.*s since %.*s by %.*s: %.*s\n    lifted by: patra resume %.*s%s%.*s\n",
             STR_ARG(word(arena, code_of(&PAUSE_KIND_CODES, (int)pause->kind))),
             STR_ARG(source->code), slash, STR_ARG(pause->endpoint),
-            STR_ARG(instant_text(arena, pause->created_us)), STR_ARG(pause->created_by),
+            STR_ARG(text_instant_in(arena, pause->created_us)), STR_ARG(pause->created_by),
             STR_ARG(pause->reason), STR_ARG(source->code), slash, STR_ARG(pause->endpoint));
     }
 }
@@ -258,7 +250,7 @@ static void print_quarantine(const struct view_source_status *source, struct are
 
         fprintf(out, "  quarantine  %.*s: %" PRId64 " %.*s, the last at %.*s\n",
                 STR_ARG(sum->endpoint), sum->count, STR_ARG(sum->reason),
-                STR_ARG(instant_text(arena, sum->last_us)));
+                STR_ARG(text_instant_in(arena, sum->last_us)));
     }
     if (source->quarantine.count > 0)
         fprintf(out, "    see: patra quarantine list %.*s\n", STR_ARG(source->code));

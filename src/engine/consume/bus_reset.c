@@ -1,6 +1,7 @@
 /* Where to, whether that can be done, and the move itself. */
 #include "engine/consume/bus_reset.h"
 
+#include "base/hex.h"
 #include "base/instant.h"
 #include "port/store_bus_offset.h"
 
@@ -16,14 +17,6 @@ struct str bus_offset_name(struct arena *arena, struct str bus, struct str proje
 
 /* ---- where to ---- */
 
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* RFC 9562, 5.7: the first 48 bits are milliseconds. */
 static bool time_of_id(struct str id, int64_t *at_us)
 {
@@ -32,7 +25,7 @@ static bool time_of_id(struct str id, int64_t *at_us)
     if (id.len != ID_LEN || id.data[VERSION_AT] != '7')
         return false;
     for (size_t i = 0; i < 13; i++) {
-        const int digit = hex_of(id.data[i]);
+        const int digit = hex_digit(id.data[i]);
 
         if (i == 8)
             continue; /* the dash */

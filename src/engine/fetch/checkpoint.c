@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "data/json.h"
 #include "data/json_write.h"
 
@@ -277,20 +278,13 @@ static bool read_member(const struct json_doc *doc, struct json_node scope,
     return true;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool read_hex(struct str hex, unsigned char *out, size_t room, size_t *count)
 {
     if (hex.len % 2 != 0 || hex.len / 2 > room)
         return false;
     for (*count = 0; *count < hex.len / 2; (*count)++) {
-        const int high = hex_digit(hex.data[2 * *count]);
-        const int low = hex_digit(hex.data[2 * *count + 1]);
+        const int high = hex_small_digit(hex.data[2 * *count]);
+        const int low = hex_small_digit(hex.data[2 * *count + 1]);
 
         if (high < 0 || low < 0)
             return false;

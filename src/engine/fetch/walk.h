@@ -110,10 +110,6 @@ bool exchange_read(const struct fetch *fetch, const struct exchange_request *req
 bool exchange_read_once(struct fetch *fetch, const struct exchange_request *request,
                         struct exchange *exchange, struct error *err) MUST_CHECK;
 
-/* Of a stream that has ended: what the gate must know. failure NULL: it did not fail. */
-void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
-                       const struct error *failure);
-
 /* What is kept of a failure must not repeat the secrets that the source was shown, nor what it says
  * of people. exchange_run() has done so with its own. */
 void exchange_mask_error(const struct fetch *fetch, const struct exchange_request *request,
@@ -131,6 +127,40 @@ void exchange_note_doubtful(struct fetch *fetch, const struct exchange_request *
 
 /* Closes an exchange that no batch is made of, and frees the memory of the page. */
 void exchange_discard(struct fetch *fetch, struct exchange *exchange);
+
+/* ---- its permit (walk_permit.c) ---- */
+
+/* A walk that would wait longer than this gives its task back, unless the order says otherwise. */
+#define WALK_WAIT_MAX_US US_PER_MINUTE
+
+/* Waits for a permit. "fetch.rejected" (L1): there is none in time, and fetch->retry says when to
+ * come back. */
+bool exchange_acquire(struct fetch *fetch, const struct spec_endpoint *endpoint,
+                      struct permit *permit, struct error *err) MUST_CHECK;
+
+/* Reports to the gate how an exchange ended: once for each permit. failure NULL: it did not fail.
+ */
+void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
+                       const struct error *failure);
+
+/* Whether the source refused it because there were too many. */
+bool exchange_was_too_fast(const struct exchange *exchange);
+
+/* The credential is refused, and there is another one to try. */
+bool exchange_credential_refused(const struct exchange *exchange, const struct error *failure);
+
+/* Redirects are requests too. */
+int exchange_requests(const struct http_response *reply);
+
+/* ---- its request (walk_render.c) ---- */
+
+/* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
+bool exchange_render(struct fetch *fetch, const struct exchange_request *request,
+                     const struct permit *permit, int64_t batch_no, struct arena *arena,
+                     struct error *err) MUST_CHECK;
+
+/* Of the request that was rendered last. */
+bool exchange_url_is_too_long(const struct fetch *fetch, const struct exchange_request *request);
 
 /* ---- the request after this batch ---- */
 

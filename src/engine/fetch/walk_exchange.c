@@ -10,7 +10,6 @@
 #include "engine/fetch/walk.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,226 +17,7 @@
 #include "data/http_date.h"
 #include "data/http_fault.h"
 #include "engine/fetch/digest.h"
-#include "engine/fetch/request_kept.h"
 #include "engine/source/retry_policy.h"
-
-/* A walk that would wait longer than this gives its task back, unless the order says otherwise. */
-#define WAIT_MAX_US US_PER_MINUTE
-
-/* ---- the gate ---- */
-
-static bool acquire_permit(struct fetch *fetch, const struct spec_endpoint *endpoint,
-                           struct permit *permit, struct error *err)
-{
-    const struct permit_request request = { .endpoint = endpoint,
-                                            .may_wait = true,
-                                            .waiter = fetch->parts.waiter };
-
-    if (!permit_gate_acquire(fetch->parts.gate, &request, permit, err))
-        return error_wrap(err, "permit");
-    fetch->counts.waited_us += permit->waited_us;
-    if (permit->decision == RATE_ALLOW)
-        return true;
-    fetch->retry = (struct walk_retry){ permit->retry_at_us, permit->reason };
-    return error_set(err, ERROR_TRANSIENT, "fetch.rejected",
-                     "the rate gate has no permit in time (%.*s)",
-                     STR_ARG(WAIT_REASON_CODES.items[permit->reason].meaning));
-}
-
-static bool is_refused_as_too_fast(const struct exchange *exchange)
-{
-    return exchange->response.kind == RESPONSE_THROTTLED ||
-           exchange->response.kind == RESPONSE_QUOTA;
-}
-
-static enum bucket_outcome outcome_of(const struct exchange *exchange, const struct error *failure)
-{
-    if (failure == NULL)
-        return BUCKET_OK;
-    if (is_refused_as_too_fast(exchange))
-        return BUCKET_THROTTLED;
-    if (failure->level == ERROR_TRANSIENT &&
-        (exchange->reply.status == 0 || exchange->reply.status >= 500))
-        return BUCKET_FAILING;
-    return BUCKET_OK; /* the source responds; what it says does not concern the gate */
-}
-
-static void count_signal(struct fetch_counts *counts, const struct permit_feedback *feedback)
-{
-    counts->retry_afters += feedback->signal.retry_after_us > 0;
-    counts->quota_gone += feedback->is_quota;
-    counts->slowed += feedback->signal.outcome != BUCKET_OK && !feedback->is_quota &&
-                      feedback->endpoint->rate.adaptive;
-}
-
-/* The credential is refused, and there is another one to try. */
-static bool is_credential_refused(const struct exchange *exchange, const struct error *failure)
-{
-    return failure != NULL && exchange->permit.has_other &&
-           (exchange->reply.status == 401 || exchange->reply.status == 403);
-}
-
-/* The source says so. One that reports that nothing remains for longer than a walk would wait says
- * the same of the credential, which matters where there is another. */
-static bool is_quota_gone(const struct exchange *exchange, int64_t now_us)
-{
-    const struct rate_hints *hints = &exchange->response.hints;
-
-    return exchange->response.kind == RESPONSE_QUOTA ||
-           (exchange->permit.has_other && hints->has_remaining && hints->remaining <= 0 &&
-            hints->reset_at_us > now_us + WAIT_MAX_US);
-}
-
-/* Redirects are requests too. */
-static int requests_of(const struct http_response *reply)
-{
-    return (reply->attempts > 1 ? reply->attempts : 1) + reply->redirects;
-}
-
-/* A request that was given up is not over for the server, which may work on it as long again. */
-static int64_t busy_us_of(const struct exchange *exchange, const struct error *failure)
-{
-    return failure != NULL && exchange->is_sent && http_error_is_late(failure) ? exchange->took_us
-                                                                               : 0;
-}
-
-/* Reports to the gate how an exchange ended: once for each permit. failure NULL: it did not fail.
- */
-static void feedback(struct fetch *fetch, const struct exchange *exchange,
-                     const struct error *failure)
-{
-    const struct rate_hints *hints = &exchange->response.hints;
-    const struct permit_feedback report = {
-        .endpoint = exchange->permit.endpoint,
-        .signal = { .outcome = outcome_of(exchange, failure),
-                    .now_us = clock_now_us(fetch->parts.clock),
-                    .sent_at_us = exchange->sent_us,
-                    .retry_after_us = hints->has_retry_after ? hints->retry_after_us : 0,
-                    .has_remaining = hints->has_remaining,
-                    .remaining = hints->remaining,
-                    .reset_at_us = hints->reset_at_us,
-                    .provider_rate = hints->provider_rate },
-        .is_quota = is_quota_gone(exchange, clock_now_us(fetch->parts.clock)),
-        .is_refused = is_credential_refused(exchange, failure),
-        .requests = exchange->is_sent ? requests_of(&exchange->reply) : 0,
-        .status = exchange->reply.status,
-        .busy_us = busy_us_of(exchange, failure),
-    };
-
-    count_signal(&fetch->counts, &report);
-    permit_gate_feedback(fetch->parts.gate, &report);
-}
-
-/* ---- rendering ---- */
-
-/* "00-TRACE-SPAN-01": the order's trace, and a random span for each request. */
-enum { TRACEPARENT_LEN = 55, SPAN_AT = 36, FLAGS_AT = 52 };
-
-static struct str traceparent_of(const struct fetch *fetch, struct arena *arena)
-{
-    const struct str given = fetch->order.traceparent;
-
-    if (given.len != TRACEPARENT_LEN)
-        return given;
-    return arena_printf(arena, "%.*s%016" PRIx64 "%.*s", STR_ARG(str_slice(given, 0, SPAN_AT)),
-                        random_source_u64(fetch->parts.random) | 1,
-                        STR_ARG(str_slice(given, FLAGS_AT, given.len)));
-}
-
-/* The ids of a request as they are sent. */
-static bool ids_to_send(const struct exchange_request *request, struct arena *arena,
-                        const struct str **ids, struct error *err)
-{
-    const struct spec_endpoint *endpoint = request->phase->endpoint;
-    struct str *sent;
-
-    *ids = request->ids;
-    if (endpoint->response.id_count < 2 || request->id_count == 0 || endpoint->parent.len > 0)
-        return true;
-    sent = ARENA_ARRAY(arena, struct str, request->id_count);
-    if (sent == NULL)
-        return arena_error(arena, err);
-    for (size_t i = 0; i < request->id_count; i++) {
-        if (!record_id_sent(endpoint, arena, request->ids[i], &sent[i], err))
-            return false;
-    }
-    *ids = sent;
-    return true;
-}
-
-/* For whoever makes the same request later. */
-static bool keep_input(struct fetch *fetch, const struct exchange_request *request,
-                       const struct request_input *input, struct arena *arena, struct error *err)
-{
-    const struct page_state *state = input->state;
-
-    fetch->request_kept =
-        request_kept_write(&(struct request_kept){ .endpoint = request->phase->endpoint->name,
-                                                   .ids_only = request->ids_only,
-                                                   .is_child_page = request->is_child_page,
-                                                   .is_stream = request->is_stream,
-                                                   .number = state->number,
-                                                   .page_no = state->page_no,
-                                                   .offset = state->offset,
-                                                   .size = state->size,
-                                                   .token = state->token,
-                                                   .window = input->window,
-                                                   .has_since = input->has_since,
-                                                   .since_us = input->since_us,
-                                                   .after = input->after,
-                                                   .ids = input->ids,
-                                                   .id_count = input->id_count,
-                                                   .history = input->history,
-                                                   .history_count = input->history_count },
-                           arena);
-    return fetch->request_kept.data != NULL || arena_error(arena, err);
-}
-
-/* Renders the request of a batch into fetch->request; the caller wipes memory.scratch. */
-static bool render(struct fetch *fetch, const struct exchange_request *request,
-                   const struct permit *permit, int64_t batch_no, struct arena *arena,
-                   struct error *err)
-{
-    const struct phase *phase = request->phase;
-    struct request_input input = {
-        .form = &phase->form,
-        .access = permit->endpoint,
-        .secrets = fetch->parts.secrets,
-        .slice = fetch->order.slice,
-        .plan_id = fetch->order.plan_id,
-        .state = &phase->state,
-        .window = phase->rules.type == PAGINATION_TIME ? page_window(&phase->rules, &phase->state)
-                                                       : request_window(fetch->order.slice),
-        .after = feed_after(fetch, phase),
-        .has_since = fetch->feed.is_bridged,
-        .since_us = fetch->order.slice->feed.bridge_us,
-        .id_count = request->id_count,
-        .history = fetch->history.values,
-        .history_count = fetch->history.count,
-        .correlation_id =
-            arena_printf(arena, "ing-%" PRId64 "-%" PRId64, fetch->order.run_id, batch_no),
-        .traceparent = traceparent_of(fetch, arena),
-        .tracestate = fetch->order.tracestate,
-        .now_us = clock_now_us(fetch->parts.clock),
-    };
-    const struct request_memory memory = { .scratch = &fetch->memory.scratch, .arena = arena };
-
-    if (input.correlation_id.data == NULL)
-        return arena_error(arena, err);
-    if (!ids_to_send(request, arena, &input.ids, err) ||
-        !request_render(&fetch->request, memory, &input, err) ||
-        !keep_input(fetch, request, &input, arena, err))
-        return false;
-    fetch->request.http.watch = fetch->parts.watch;
-    return true;
-}
-
-/* Of the request that was rendered last. */
-static bool is_url_too_long(const struct fetch *fetch, const struct exchange_request *request)
-{
-    return request->id_count > 1 && request->phase->endpoint->method == HTTP_GET &&
-           fetch->request.http.url.len > REQUEST_GET_URL_MAX;
-}
 
 /* ---- sending ---- */
 
@@ -259,12 +39,12 @@ static bool request_token(struct fetch *fetch, const struct exchange_request *re
         return false;
     token.is_sent = true;
     token.sent_us = exchange->sent_us;
-    feedback(fetch, &token, NULL);
+    exchange_feedback(fetch, &token, NULL);
     fetch->totals.requests++;
     fetch->counts.requests++;
     exchange->is_sent = false;
     exchange->lacks_permit =
-        !acquire_permit(fetch, request->phase->endpoint, &exchange->permit, err);
+        !exchange_acquire(fetch, request->phase->endpoint, &exchange->permit, err);
     return !exchange->lacks_permit;
 }
 
@@ -276,7 +56,8 @@ static bool render_ready(struct fetch *fetch, const struct exchange_request *req
                          struct exchange *exchange, struct arena *arena, struct error *err)
 {
     for (int tokens = 0;; tokens++) {
-        if (!render(fetch, request, &exchange->permit, fetch->handout.batch_no, arena, err))
+        if (!exchange_render(fetch, request, &exchange->permit, fetch->handout.batch_no, arena,
+                             err))
             return false;
         if (tokens == TOKENS_MAX || http_is_ready(fetch->parts.http, &fetch->request.http))
             return true;
@@ -294,7 +75,7 @@ static bool render_and_send(struct fetch *fetch, const struct exchange_request *
     exchange->request_digest = fetch->request.digest;
     exchange->request_kept = fetch->request_kept;
     exchange->title = http_title(&fetch->request.http, fetch->request.http.url);
-    if (is_url_too_long(fetch, request)) {
+    if (exchange_url_is_too_long(fetch, request)) {
         exchange->response.kind = RESPONSE_OVERSIZED;
         exchange->is_url_too_long = true;
         return error_set(err, ERROR_REQUEST, "fetch.url", "%zu ids make a URL of %zu bytes",
@@ -346,7 +127,7 @@ static void count_reply(struct fetch *fetch, struct exchange *exchange)
 {
     const struct http_response *reply = &exchange->reply;
     const int64_t latency_us = clock_monotonic_us(fetch->parts.clock) - exchange->started_us;
-    const int sent = requests_of(reply);
+    const int sent = exchange_requests(reply);
 
     exchange->took_us = latency_us;
     fetch->totals.requests += sent;
@@ -442,7 +223,7 @@ static bool read_reply(struct fetch *fetch, const struct exchange_request *reque
 
     if (ok)
         note_date(fetch, request, exchange);
-    if (!ok && is_refused_as_too_fast(exchange)) {
+    if (!ok && exchange_was_too_fast(exchange)) {
         fetch->counts.throttled++;
         fetch->totals.throttled++;
     }
@@ -457,7 +238,8 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
 
     exchange_close(exchange);
     *exchange = (struct exchange){ .arena = walk_arena(fetch), .response.kind = RESPONSE_ERROR };
-    if (fetch->prefetch.ticket == NULL && !acquire_permit(fetch, endpoint, &exchange->permit, err))
+    if (fetch->prefetch.ticket == NULL &&
+        !exchange_acquire(fetch, endpoint, &exchange->permit, err))
         return false;
     ok = send_request(fetch, request, exchange, err);
     if (ok && exchange->stream != NULL) {
@@ -471,7 +253,7 @@ static bool try_once(struct fetch *fetch, const struct exchange_request *request
     if (!ok)
         mask_failure(fetch, request, exchange, err);
     if (!exchange->lacks_permit)
-        feedback(fetch, exchange, ok ? NULL : err);
+        exchange_feedback(fetch, exchange, ok ? NULL : err);
     return ok;
 }
 
@@ -554,7 +336,7 @@ static bool wait_before_retry(struct fetch *fetch, const struct exchange_request
 {
     const struct retry_policy policy = retry_policy_of(&request->phase->endpoint->retry);
     const int64_t wait_max_us =
-        fetch->order.wait_max_us > 0 ? fetch->order.wait_max_us : WAIT_MAX_US;
+        fetch->order.wait_max_us > 0 ? fetch->order.wait_max_us : WALK_WAIT_MAX_US;
     const int64_t asked_us = hints->has_retry_after ? hints->retry_after_us : 0;
     const int64_t delay_us =
         retry_delay_us(&policy, attempts, random_source_u64(fetch->parts.random), asked_us);
@@ -593,8 +375,9 @@ static void note_quota_reset(struct fetch *fetch, const struct exchange *exchang
 static bool can_change_credential(const struct exchange_request *request,
                                   const struct exchange *exchange, const struct error *err)
 {
-    return is_credential_refused(exchange, err) || (request->phase->endpoint->variant_count > 1 &&
-                                                    exchange->response.kind == RESPONSE_QUOTA);
+    return exchange_credential_refused(exchange, err) ||
+           (request->phase->endpoint->variant_count > 1 &&
+            exchange->response.kind == RESPONSE_QUOTA);
 }
 
 /* The document of a response that was refused for its content is still open, in the arena. */
@@ -630,12 +413,6 @@ bool exchange_run(struct fetch *fetch, const struct exchange_request *request,
     }
     note_quota_reset(fetch, exchange);
     return false;
-}
-
-void exchange_feedback(struct fetch *fetch, const struct exchange *exchange,
-                       const struct error *failure)
-{
-    feedback(fetch, exchange, failure);
 }
 
 bool exchange_wait(struct fetch *fetch, const struct exchange_request *request,
@@ -700,14 +477,14 @@ void prefetch_start(struct fetch *fetch, const struct exchange_request *request)
         return;
     arena_reset(arena);
     /* The request belongs to the batch after those that this response is divided into. */
-    if (!render(fetch, request, &begun->permit, fetch->handout.batch_no + fetch->handout.part_count,
-                arena, &ignored) ||
-        is_url_too_long(fetch, request) ||
+    if (!exchange_render(fetch, request, &begun->permit,
+                         fetch->handout.batch_no + fetch->handout.part_count, arena, &ignored) ||
+        exchange_url_is_too_long(fetch, request) ||
         !http_is_ready(fetch->parts.http, &fetch->request.http) ||
         !start_early(fetch, request, &ignored)) {
         prefetch->ticket = NULL;
         begun->is_sent = false;
-        feedback(fetch, begun, NULL);
+        exchange_feedback(fetch, begun, NULL);
     }
     arena_wipe(&fetch->memory.scratch);
 }
@@ -723,5 +500,5 @@ void prefetch_drop(struct fetch *fetch)
     if (prefetch->read_body != NULL)
         response_close(&prefetch->begun.response);
     prefetch->read_body = NULL;
-    feedback(fetch, &prefetch->begun, NULL);
+    exchange_feedback(fetch, &prefetch->begun, NULL);
 }

@@ -85,32 +85,6 @@ static enum guess_role role_of(const struct guess_param *param)
 
 /* ---- parameters ---- */
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static struct str decode(struct arena *arena, struct str text)
-{
-    struct buf out;
-
-    buf_init(&out, arena, URL_BYTES_MAX + 1);
-    for (size_t i = 0; i < text.len; i++) {
-        const int high = text.data[i] == '%' && i + 2 < text.len ? hex_of(text.data[i + 1]) : -1;
-        const int low = high >= 0 ? hex_of(text.data[i + 2]) : -1;
-
-        if (low >= 0) {
-            buf_add_char(&out, (char)(high * 16 + low));
-            i += 2;
-        } else
-            buf_add_char(&out, text.data[i] == '+' ? ' ' : text.data[i]);
-    }
-    return out.failed ? STR("") : buf_str(&out);
-}
-
 static bool is_text(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -132,8 +106,8 @@ static bool is_known(const struct guess *guess, struct str name)
 static void add_param(struct guess *guess, struct arena *arena, struct str pair)
 {
     struct str value = pair;
-    const struct str name = decode(arena, str_cut(&value, '='));
-    struct guess_param param = { .name = name, .value = decode(arena, value) };
+    const struct str name = url_decode(arena, str_cut(&value, '='), URL_QUERY);
+    struct guess_param param = { .name = name, .value = url_decode(arena, value, URL_QUERY) };
 
     if (pair.len == 0 || param.value.len == 0)
         return;
@@ -218,10 +192,9 @@ static struct str cleaned(struct arena *arena, struct str path)
         const char c = path.data[i];
         const bool is_word =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        const bool is_escape = c != '%' || (i + 2 < path.len && hex_of(path.data[i + 1]) >= 0 &&
-                                            hex_of(path.data[i + 2]) >= 0);
+        const bool is_lone = c == '%' && !url_is_escape(path, i);
 
-        if (is_escape && (is_word || (c != '\0' && strchr(allowed, c) != NULL)))
+        if (!is_lone && (is_word || (c != '\0' && strchr(allowed, c) != NULL)))
             buf_add_char(&out, c);
         else
             buf_printf(&out, "%%%02X", (unsigned)(unsigned char)c);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/uuid.h"
 #include "core/lane.h"
 #include "core/limits.h"
@@ -16,11 +17,6 @@ enum { SCHEMA_VERSION_MAX = 32767 };
 
 /* ---- the event's id ---- */
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static bool is_uuid(struct str text)
 {
     if (text.len != UUID_TEXT_MAX - 1)
@@ -28,7 +24,7 @@ static bool is_uuid(struct str text)
     for (size_t i = 0; i < text.len; i++) {
         const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
 
-        if (is_dash ? text.data[i] != '-' : !is_hex(text.data[i]))
+        if (is_dash ? text.data[i] != '-' : !hex_is_digit(text.data[i]))
             return false;
     }
     return true;

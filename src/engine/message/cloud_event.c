@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/instant.h"
+#include "base/text.h"
 #include "core/limits.h"
 #include "data/base64.h"
 #include "data/json_write.h"
@@ -68,8 +68,7 @@ bool cloud_event_source_ok(struct str source)
 
         if (c <= ' ' || c >= 0x7F || strchr("\"<>\\^`{|}?#", c) != NULL)
             return false;
-        if (c == '%' &&
-            (i + 2 >= source.len || strspn(&source.data[i + 1], "0123456789abcdefABCDEF") < 2))
+        if (c == '%' && !url_is_escape(source, i))
             return false;
     }
     /* A first segment with a colon is a scheme. */
@@ -87,8 +86,6 @@ bool cloud_event_attributes(struct arena *arena, const struct cloud_context *con
                             struct cloud_attributes *list, struct error *err)
 {
     const struct str subject = text_of(arena, context->aggregate_id);
-    char time[INSTANT_TEXT_MAX];
-    const size_t time_len = instant_format(context->at_us, time);
 
     list->count = 0;
     add(list, STR("specversion"), STR("1.0"));
@@ -96,7 +93,7 @@ bool cloud_event_attributes(struct arena *arena, const struct cloud_context *con
     add(list, STR("source"), source_of(arena, context));
     add(list, STR("type"), text_of(arena, context->type));
     add(list, STR("subject"), subject);
-    add(list, STR("time"), arena_copy(arena, (struct str){ time, time_len }));
+    add(list, STR("time"), text_instant_in(arena, context->at_us));
     add(list, STR("datacontenttype"), context->content_type);
     add(list, STR("partitionkey"), subject);
     add(list, STR("aggregatetype"), text_of(arena, context->aggregate_type));

@@ -4,10 +4,12 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/hex.h"
 #include "base/quote.h"
 #include "data/base64.h"
 #include "data/date.h"
 #include "data/json.h"
+#include "data/url.h"
 
 struct reading {
     struct arena *arena;
@@ -16,34 +18,6 @@ struct reading {
     struct error *err;
     bool failed; /* *err says why */
 };
-
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
-/* CloudEvents, HTTP binding, 3.1.3.2: what is not an encoded byte stands for itself. */
-static struct str decoded(struct arena *arena, struct str value)
-{
-    struct buf out;
-
-    buf_init(&out, arena, value.len + 1);
-    for (size_t i = 0; i < value.len; i++) {
-        const bool is_code = value.data[i] == '%' && i + 2 < value.len &&
-                             hex_of(value.data[i + 1]) >= 0 && hex_of(value.data[i + 2]) >= 0;
-
-        if (is_code) {
-            buf_add_char(&out, (char)(hex_of(value.data[i + 1]) * 16 + hex_of(value.data[i + 2])));
-            i += 2;
-        } else {
-            buf_add_char(&out, value.data[i]);
-        }
-    }
-    return buf_str(&out);
-}
 
 static void fail(struct reading *r, const char *name, const char *what)
 {
@@ -59,8 +33,9 @@ static struct str attribute(struct reading *r, const char *name)
 
         if (!str_eq(a->name, str_of(name)))
             continue;
-        if (a->value.len > 0)
-            return r->settings->carrier == WIRE_HEADERS ? decoded(r->arena, a->value) : a->value;
+        if (a->value.len > 0) /* CloudEvents, HTTP binding, 3.1.3.2 */
+            return r->settings->carrier == WIRE_HEADERS ? url_decode(r->arena, a->value, URL_PATH)
+                                                        : a->value;
     }
     fail(r, name, "is missing");
     return STR("");
@@ -73,9 +48,7 @@ static struct str id_of(struct reading *r)
     bool is_id = id.len == sizeof(FORM) - 1;
 
     for (size_t i = 0; is_id && i < id.len; i++)
-        is_id = FORM[i] == '-'
-                    ? id.data[i] == '-'
-                    : hex_of(id.data[i]) >= 0 && !(id.data[i] >= 'A' && id.data[i] <= 'F');
+        is_id = FORM[i] == '-' ? id.data[i] == '-' : hex_small_digit(id.data[i]) >= 0;
     if (!is_id)
         fail(r, "event_id", "is not a UUID");
     return id;

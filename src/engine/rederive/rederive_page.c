@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "base/instant.h"
+#include "base/text.h"
 #include "engine/event/record_event.h"
 #include "engine/fetch/reread.h"
 #include "engine/rederive/rederive_internal.h"
@@ -49,13 +49,7 @@ static bool old_fields(struct rederiving *r, const struct rederive_group *group,
 
 static struct str date_text(struct arena *arena, bool has, int64_t at_us)
 {
-    char text[INSTANT_TEXT_MAX];
-    size_t len;
-
-    if (!has)
-        return STR("");
-    len = instant_format(at_us, text);
-    return arena_copy(arena, (struct str){ text, len });
+    return has ? text_instant_in(arena, at_us) : STR("");
 }
 
 /* What the record's row says itself. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "data/hash.h"
 
 static const struct str PREFIX = STR_INIT("patra_");
@@ -11,9 +12,7 @@ static const struct str PREFIX = STR_INIT("patra_");
 static bool is_hex(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        const char c = text.data[i];
-
-        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))
+        if (hex_small_digit(text.data[i]) < 0)
             return false;
     }
     return true;

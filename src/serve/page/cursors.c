@@ -3,6 +3,7 @@
 
 #include "act/trigger.h"
 #include "base/instant.h"
+#include "base/text.h"
 #include "serve/page/boards.h"
 #include "serve/page/parts.h"
 #include "view/cursor.h"
@@ -398,12 +399,8 @@ static void write_preview(struct html *h, const struct act_preview *made, int64_
 
 static struct str option_text(struct call *call, const char *name)
 {
-    char text[INSTANT_TEXT_MAX];
-
-    if (!call_has(call, name))
-        return STR("");
-    text[instant_format(call_number(call, name), text)] = '\0';
-    return arena_copy(call->reader.arena, str_of(text));
+    return call_has(call, name) ? text_instant_in(call->reader.arena, call_number(call, name))
+                                : STR("");
 }
 
 /* The same, for good. */

@@ -3,47 +3,29 @@
 of its batch shows the same, the alert is sent once, and once that it is over. Which batch failed is known from the store, by SQL;
 what was sent, from a receiver of the test's own."""
 import html.parser
-import http.server
 import json
 import pathlib
 import sqlite3
 import sys
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'sim'))
 import simtest  # noqa: E402
 from apitest import Server, Store  # noqa: E402
+from receiver import HttpReceiver  # noqa: E402
 from simtest import Sim, check, equal  # noqa: E402
 
 SIM = None
 
 
-class Receiver:
+class Receiver(HttpReceiver):
     def __init__(self):
         self.notices = []
-        outer = self
+        super().__init__()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
-            def do_POST(self):
-                outer.notices.append(json.loads(self.rfile.read(int(self.headers['Content-Length']))))
-                self.send_response(204)
-                self.send_header('Content-Length', '0')
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
+    def take(self, path, headers, body):
+        self.notices.append(json.loads(body))
+        return 204
 
     def of(self, rule):
         return [notice['kind'] for notice in self.notices if notice['rule'] == rule]

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The numbers that were asked for are at /metrics of a service that works, and they are true: a receiver of its own counts
 what a bus was offered, the database is asked by SQL. The names are written by hand from what was asked for."""
-import http.server
 import json
 import pathlib
 import re
@@ -9,12 +8,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'sim'))
 import simtest  # noqa: E402
 from apitest import Server, Store  # noqa: E402
+from receiver import HttpReceiver  # noqa: E402
 from simtest import Sim, check, equal  # noqa: E402
 
 SIM = None
@@ -48,40 +47,22 @@ OF_STORE = [
 SOURCES_MAX = 200  # series of a family, and "other"
 
 
-class Receiver:
+class Receiver(HttpReceiver):
     """A webhook that refuses some records, once each; counts what it was offered."""
 
     def __init__(self):
         self.offered = self.refused = 0
-        self.seen, self.lock = set(), threading.Lock()
-        outer = self
+        self.seen = set()
+        super().__init__()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
-            def do_POST(self):
-                self.rfile.read(int(self.headers['Content-Length']))
-                name = self.headers['webhook-id']
-                with outer.lock:
-                    bad = sum(name.encode()) % 5 == 0 and name not in outer.seen
-                    outer.seen.add(name)
-                    outer.offered += 1
-                    outer.refused += bad
-                self.send_response(500 if bad else 204)
-                self.send_header('Content-Length', '0')
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
+    def take(self, path, headers, body):
+        name = headers['webhook-id']
+        with self.lock:
+            bad = sum(name.encode()) % 5 == 0 and name not in self.seen
+            self.seen.add(name)
+            self.offered += 1
+            self.refused += bad
+        return 500 if bad else 204
 
 
 def series(text):

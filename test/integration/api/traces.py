@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Traces by OTLP/HTTP, as a collector sees them: a receiver of the test's own, which knows nothing of the program, and (where
 one is installed) a real OpenTelemetry collector. What must be in them is known from the simulator and from the store."""
-import http.server
 import json
 import os
 import pathlib
@@ -11,65 +10,43 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'sim'))
 import simtest  # noqa: E402
 from apitest import PATRA, Server, Store  # noqa: E402
+from receiver import HttpReceiver  # noqa: E402
 from simtest import ROOT, Sim, check, equal  # noqa: E402
 
 SIM = None
 
 
-class Collector:
-    """Takes spans; `answer` says what it is asked to answer: a status, or None for silence. /hook takes anything, as a bus."""
+class Collector(HttpReceiver):
+    """Takes spans; `say` is what it answers the nth call with: a status, or None for silence. /hook takes anything, as a bus."""
 
-    def __init__(self, answer=lambda n: 200):
-        self.spans, self.bodies, self.heads, self.lock = [], [], [], threading.Lock()
-        self.calls = 0
-        outer = self
+    answer = b'{}'
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
+    def __init__(self, say=lambda n: 200):
+        self.spans, self.bodies, self.heads = [], [], []
+        self.calls, self.say = 0, say
+        super().__init__()
 
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers['Content-Length']))
-                status = 200 if self.path == '/hook' else outer.take(self, body, answer)
-                if status is None:
-                    time.sleep(30)
-                    return
-                self.send_response(status)
-                self.send_header('Content-Length', '2')
-                self.end_headers()
-                self.wfile.write(b'{}')
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f'http://127.0.0.1:{self.server.server_port}'
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def take(self, request, body, answer):
+    def take(self, path, headers, body):
+        if path == '/hook':
+            return 200
         with self.lock:
             self.calls += 1
-            status = answer(self.calls)
-            self.heads.append((request.path, {name.lower(): value for name, value in request.headers.items()}))
+            status = self.say(self.calls)
+            self.heads.append((path, {name.lower(): value for name, value in headers.items()}))
             if status == 200:
                 self.bodies.append(body)
                 for resource in json.loads(body)['resourceSpans']:
                     self.resource = resource['resource']
                     for scope in resource['scopeSpans']:
                         self.spans += scope['spans']
+        if status is None:
+            time.sleep(30)
         return status
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
 
 
 def values(span):

@@ -103,6 +103,15 @@ TEST(a_clock_shows_utc)
     CHECK_STR(buf_str(&out), STR("14:03:22Z"), "2026-01-01T14:03:22.999999Z");
 }
 
+TEST(an_instant_by_itself_is_that_of_the_log)
+{
+    (void)empty();
+    CHECK_STR(text_instant_in(&arena, INT64_C(1767225600000000)), STR("2026-01-01T00:00:00Z"),
+              "an instant");
+    CHECK_STR(text_instant_in(&arena, INT64_C(1767225600000001)),
+              STR("2026-01-01T00:00:00.000001Z"), "with its fraction");
+}
+
 TEST(a_span_by_itself_is_never_negative)
 {
     (void)empty();

@@ -211,6 +211,50 @@ TEST(url_encoding_depends_on_the_place)
     }
 }
 
+TEST(url_decoding_depends_on_the_place_and_leaves_what_is_no_escape)
+{
+    static const struct {
+        const char *text, *in_path, *in_query;
+    } cases[] = {
+        { "", "", "" },
+        { "a%2Fb%2fc", "a/b/c", "a/b/c" },
+        { "a+b%2B", "a+b+", "a b+" },
+        { "%", "%", "%" },
+        { "%4", "%4", "%4" },
+        { "%41%4", "A%4", "A%4" },
+        { "%zz%4g%g4", "%zz%4g%g4", "%zz%4g%g4" },
+        { "%%41", "%A", "%A" },
+        { "%2541", "%41", "%41" },
+        { "%C3%A9", "\xC3\xA9", "\xC3\xA9" },
+    };
+    struct str text;
+
+    (void)buffer();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        text = url_decode(&arena, str_of(cases[i].text), URL_PATH);
+        CHECK_STR(text, str_of(cases[i].in_path), cases[i].text);
+        CHECK_EQ(text.data[text.len], '\0', cases[i].text);
+        text = url_decode(&arena, str_of(cases[i].text), URL_QUERY);
+        CHECK_STR(text, str_of(cases[i].in_query), cases[i].text);
+        text = url_decode(&arena, str_of(cases[i].text), URL_FORM);
+        CHECK_STR(text, str_of(cases[i].in_query), cases[i].text);
+    }
+    CHECK_STR(url_decode(&arena, STR("a%00b"), URL_PATH), STR("a\0b"), "a NUL");
+    CHECK(url_is_escape(STR("a%fF"), 1), "at the end");
+    CHECK(!url_is_escape(STR("a%fF"), 0) && !url_is_escape(STR("a%fF"), 4), "beside it");
+    CHECK(!url_is_escape(str_slice(STR("a%fF"), 0, 3), 1), "one digit");
+}
+
+TEST(url_decoding_tells_of_an_arena_that_is_full)
+{
+    struct arena small;
+
+    arena_init(&small, 1);
+    CHECK(url_decode(&small, STR("a"), URL_PATH).data == NULL, "no room");
+    CHECK(small.failed, "no room");
+    arena_release(&small);
+}
+
 /* Every byte, encoded into a query and found again by a decoder. */
 TEST(url_query_gives_back_what_was_put_in)
 {

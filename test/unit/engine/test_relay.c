@@ -65,50 +65,25 @@ static void open_relay(struct rig *rig, const char *owner)
 
 static void publish_all(struct rig *rig)
 {
-    struct sequencer *sequencer = stream_rig_sequencer(rig->store, "sequencer");
-    struct error err = { 0 };
-
-    while (stream_rig_round(sequencer, clock_now_us(&rig->clock.clock)).appended > 0)
-        continue;
-    REQUIRE_OK(sequencer_release(sequencer, &err), err);
-    sequencer_close(sequencer);
+    stream_rig_publish(rig->store, clock_now_us(&rig->clock.clock));
 }
 
 static void change(struct rig *rig, int key, int times)
 {
-    struct error err = { 0 };
-
-    for (int i = 0; i < times; i++) {
-        REQUIRE_OK(store_begin(rig->store, &err), err);
-        stream_rig_change(rig->store, "k", key);
-        REQUIRE_OK(store_commit(rig->store, &err), err);
-    }
+    stream_rig_change_often(rig->store, "k", key, times);
     publish_all(rig);
 }
 
 /* KEYS records of one version, in the stream. */
 static void begin(struct rig *rig, enum subscription_policy policy)
 {
-    const struct subscription_apply apply = { .name = KEY.subscription,
-                                              .kind = SUBSCRIPTION_RELAY,
-                                              .spec = STR("{}"),
-                                              .spec_hash = STR(HASH_A),
-                                              .policy = policy,
-                                              .applied_by = STR("ann"),
-                                              .now_us = NOW_US };
-    struct subscription_applied applied;
-    struct error err = { 0 };
-    bool found;
-
     memset(rig, 0, sizeof(*rig));
     virtual_clock_init(&rig->clock, NOW_US);
     seeded_random_init(&rig->random, 3);
     rig->store = contract_store();
     rig->bus = ram_bus_new(3, &rig->clock.clock);
-    REQUIRE_OK(store_subscription_apply(rig->store, &apply, &applied, &err), err);
-    REQUIRE_OK(store_subscription_find(rig->store, contract_arena(), KEY.subscription,
-                                       &rig->subscription, &found, &err),
-               err);
+    rig->subscription =
+        stream_rig_subscribe(rig->store, KEY.subscription, SUBSCRIPTION_RELAY, policy);
     (void)stream_rig_write(rig->store, "k", KEYS);
     publish_all(rig);
     open_relay(rig, "one");

@@ -1,10 +1,9 @@
 /* Bus files: every fault with its place, the stored form, the manual. */
 #include "spec/bus.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "reference.h"
 #include "spec/bus_setting.h"
 #include "test.h"
 
@@ -271,31 +270,10 @@ TEST(a_bus_takes_the_events_that_it_names)
     CHECK(!bus_events_take(&ends, STR("other"), STR("articles"), STR("z")), "of this one alone");
 }
 
-static const char MANUAL[] = "docs/buses.md";
-static const char BEGIN[] = "<!-- What follows is made from the table of the program; see "
-                            "src/spec/bus_setting.h. -->\n";
-
-/* With PATRA_WRITE_DOCS=1 the reference is rewritten instead of compared. */
 TEST(the_reference_of_buses_is_what_the_program_says)
 {
-    const struct str manual = test_read(MANUAL);
-    const size_t begin = str_find(manual, str_of(BEGIN));
-    struct buf out;
-
-    REQUIRE(manual.data != NULL && begin < manual.len, "the manual has a place for it");
-    arena_init(&rig.arena, 1 << 24);
-    buf_init(&out, &rig.arena, 1 << 20);
-    bus_manual_write(&out);
-    REQUIRE(!out.failed, "it fits");
-    if (getenv("PATRA_WRITE_DOCS") != NULL) {
-        FILE *file = fopen(MANUAL, "wb");
-
-        REQUIRE(file != NULL, MANUAL);
-        (void)fwrite(manual.data, 1, begin + sizeof(BEGIN) - 1, file);
-        (void)fwrite(out.data, 1, out.len, file);
-        (void)fclose(file);
-    } else
-        CHECK(str_eq(str_slice(manual, begin + sizeof(BEGIN) - 1, manual.len), buf_str(&out)),
-              "stale: run this test with PATRA_WRITE_DOCS=1");
-    end();
+    reference_check("docs/buses.md",
+                    STR("<!-- What follows is made from the table of the program; see "
+                        "src/spec/bus_setting.h. -->\n"),
+                    bus_manual_write);
 }

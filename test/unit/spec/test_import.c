@@ -1,12 +1,8 @@
 /* Files of foreign outboxes: every fault with its place, the stored form, the manual. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "spec/import.h"
-#include "test.h"
 
-#define MANUAL "docs/foreign-outboxes.md"
-#define BEGIN "## Settings\n\n"
+#include "reference.h"
+#include "test.h"
 
 static struct import_spec read_ok(struct arena *arena, const char *file)
 {
@@ -119,28 +115,7 @@ TEST(the_stored_form_is_read_back_as_it_was)
     arena_release(&arena);
 }
 
-/* PATRA_WRITE_DOCS=1 writes it. */
 TEST(the_manual_has_every_setting)
 {
-    const struct str manual = test_read(MANUAL);
-    const size_t begin = str_find(manual, STR(BEGIN));
-    struct arena arena;
-    struct buf out;
-
-    REQUIRE(manual.data != NULL && begin < manual.len, "the manual has a place for it");
-    arena_init(&arena, 8 << 20);
-    buf_init(&out, &arena, 1 << 20);
-    import_manual_write(&out);
-    if (getenv("PATRA_WRITE_DOCS") != NULL) {
-        FILE *file = fopen(MANUAL, "w");
-
-        REQUIRE(file != NULL, "can be written");
-        (void)fwrite(manual.data, 1, begin + sizeof(BEGIN) - 1, file);
-        (void)fwrite(buf_str(&out).data, 1, buf_str(&out).len, file);
-        (void)fclose(file);
-    } else {
-        CHECK_STR(str_slice(manual, begin + sizeof(BEGIN) - 1, manual.len), buf_str(&out),
-                  MANUAL " as the table says; PATRA_WRITE_DOCS=1 writes it");
-    }
-    arena_release(&arena);
+    reference_check("docs/foreign-outboxes.md", STR("## Settings\n\n"), import_manual_write);
 }
