@@ -97,18 +97,18 @@ static void write_strips(struct html *h, const struct view_strip_list *strips)
 
 /* ---- late arrivals ---- */
 
+/* What matters first: a narrow screen shows the first columns. */
 static void write_late_row(struct table *t, const struct view_late *late)
 {
     struct arena *arena = t->h->out->arena;
+    const double share = late->stored > 0 ? 100.0 * (double)late->late / (double)late->stored : 0;
 
     table_row(t);
     table_link(t, PAGE_PATH(arena, "/cursors", late->source), late->source);
-    table_text(t, arena_printf(arena, "%" PRId64 "%s", late->runs, late->is_full ? "+" : ""));
-    table_number(t, late->stored);
     table_number(t, late->late);
-    table_text(t, late->stored > 0 ? arena_printf(arena, "%.1f %%",
-                                                  100.0 * (double)late->late / (double)late->stored)
-                                   : STR("-"));
+    table_text(t, late->stored > 0 ? arena_printf(arena, "%.1f %%", share) : STR("-"));
+    table_number(t, late->stored);
+    table_text(t, arena_printf(arena, "%" PRId64 "%s", late->runs, late->is_full ? "+" : ""));
 }
 
 static void write_late(struct html *h, const struct view_late_list *list, const char *period)
@@ -125,7 +125,7 @@ static void write_late(struct html *h, const struct view_late_list *list, const 
     if (list->count == 0) {
         show_none(h, "Nothing was harvested in that time.");
     } else {
-        TABLE_OPEN(&t, h, "Late arrivals", "Source", "#Runs", "#New or changed", "#Late", "#Share");
+        TABLE_OPEN(&t, h, "Late arrivals", "Source", "#Late", "#Share", "#New or changed", "#Runs");
         for (size_t i = 0; i < list->count; i++)
             write_late_row(&t, &list->items[i]);
         table_close(&t);
