@@ -258,6 +258,30 @@ TEST(serve_fires_after_the_clock_was_set_either_way)
     sim_stop(&sim);
 }
 
+TEST(a_service_is_alive_by_the_calendar_that_its_check_reads)
+{
+    struct sim sim = start_source();
+    const char *store = cli_sqlite("alive");
+    struct running running;
+    char file[512];
+
+    shift(0);
+    (void)snprintf(file, sizeof(file), "%s/alive", test_folder());
+    sim_source_apply(store, &sim, "rate.per_second=500");
+    running =
+        RUN_BEGIN("patra", "serve", "--role", "planner", "--alive-file", file, "--store", store);
+    for (int i = 0; i < 600 && access(file, R_OK) != 0; i++)
+        (void)usleep(100000);
+    shift(2 * DAY_S);
+    for (int i = 0; i < 300 && RUN("patra", "alive", file).code != 0; i++)
+        (void)usleep(100000);
+    CHECK_EQ(RUN("patra", "alive", file).code, 0, "after the clock was set ahead, too");
+    REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
+    CHECK_EQ(run_end(&running).code, 0, "it ends well");
+    shift_end();
+    sim_stop(&sim);
+}
+
 /* ---- a host whose clock is not the server's ---- */
 
 static const struct {
