@@ -23,7 +23,7 @@
 struct session {
     struct arena arena; /* for everything the command makes */
     union {
-        struct clock clock; /* the time by which the store goes, where that is this host's */
+        struct clock clock; /* the store's time, as it was when the store was opened or asked */
         struct steady_clock steady;
     };
     struct str dsn; /* without its password, for printing */

@@ -54,6 +54,34 @@ static bool add_fold(struct http_head *head, struct str line, struct error *err)
     return last->value.data != NULL || arena_error(head->arena, err);
 }
 
+/* Some proxies join equal ones: "5, 5". */
+static bool is_length(struct str value, struct str first)
+{
+    const struct str length = str_trim(str_cut(&first, ','));
+    int64_t bytes;
+
+    while (value.len > 0) {
+        if (!str_eq(str_trim(str_cut(&value, ',')), length))
+            return false;
+    }
+    return str_to_i64(length, &bytes) && bytes >= 0;
+}
+
+/* Where a body ends must be sure, or a part of it is taken for all. A status other than 2xx has
+ * been told already, whatever its body is. */
+static bool check_length(const struct http_head *head, const struct http_header *header,
+                         struct error *err)
+{
+    const struct str name = STR("Content-Length");
+
+    if (head->status / 100 != 2 || !str_eq_nocase(header->name, name) ||
+        is_length(header->value, http_header_value(head->headers, name)))
+        return true;
+    return error_set(err, ERROR_TRANSIENT, "http.protocol",
+                     "Content-Length is not a number, or not the same as before: %s",
+                     QUOTE(header->value));
+}
+
 static bool add_header(struct http_head *head, struct str line, struct error *err)
 {
     const size_t colon = str_find_char(line, ':');
@@ -69,7 +97,7 @@ static bool add_header(struct http_head *head, struct str line, struct error *er
     header->value = arena_copy(head->arena, str_trim(str_slice(line, colon + 1, line.len)));
     if (header->name.data == NULL || header->value.data == NULL)
         return arena_error(head->arena, err);
-    return true;
+    return check_length(head, header, err);
 }
 
 static struct str without_line_end(struct str line)

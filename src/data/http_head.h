@@ -29,7 +29,8 @@ struct http_head {
 
 void http_head_init(struct http_head *head, struct arena *arena, const struct http_limits *limits);
 
-/* "http.header_limit" (L2), "http.protocol" (L1: an invalid status line), "memory.limit". */
+/* "http.header_limit" (L2), "http.protocol" (L1: an invalid status line; of a 2xx, a Content-Length
+ * that is not a number, or two that differ), "memory.limit". */
 bool http_head_add(struct http_head *head, struct str line, struct error *err) MUST_CHECK;
 
 #endif

@@ -11,6 +11,8 @@
 #define RESET_SPAN_MAX_S INT64_C(1000000000)
 #define RESET_AT_MAX_S INT64_C(100000000000)
 #define MILLIONTHS INT64_C(1000000) /* in one request */
+/* One request an hour. Less is a quota, or a lie: no pace that a source could be fetched at. */
+#define RATE_LEAST (MILLIONTHS / 3600)
 
 static const char *const spellings[] = { "X-RateLimit-", "X-Rate-Limit-", "RateLimit-" };
 
@@ -76,14 +78,28 @@ static int64_t provider_rate(const struct http_response *reply, int64_t limit)
         !duration_parse_us(interval, &interval_us, &ignored) || interval_us <= 0)
         return 0;
     rate = (__int128)limit * MILLIONTHS * US_PER_SECOND / interval_us;
-    return rate < INT64_MAX ? (int64_t)rate : 0; /* in effect, no limit */
+    return rate >= RATE_LEAST && rate < INT64_MAX ? (int64_t)rate : 0; /* in effect, no limit */
+}
+
+/* Of several, the longest. */
+static struct retry_after wait_of(const struct http_response *reply, int64_t server_us)
+{
+    struct retry_after longest = { .kind = RETRY_AFTER_NONE };
+    const struct http_header *header = NULL;
+
+    while ((header = http_header_find(reply->headers, STR("Retry-After"), header)) != NULL) {
+        const struct retry_after wait = retry_after_parse(header->value, server_us);
+
+        if (wait.kind == RETRY_AFTER_WAIT && wait.wait_us >= longest.wait_us)
+            longest = wait;
+    }
+    return longest;
 }
 
 struct rate_hints rate_hints_of(const struct http_response *reply, bool is_refused, int64_t now_us)
 {
     const int64_t server_us = server_now_us(reply, now_us);
-    const struct retry_after wait =
-        retry_after_parse(http_header_value(reply->headers, STR("Retry-After")), server_us);
+    const struct retry_after wait = wait_of(reply, server_us);
     struct rate_hints hints = { 0 };
     int64_t reset;
 

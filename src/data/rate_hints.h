@@ -8,13 +8,14 @@
  * from now, or, when it is large, an instant in seconds since 1970. Instants, and a Retry-After
  * that is a date, are compared with the response's own Date where it has one: a wrong clock of ours
  * makes no wait shorter. A limit is a rate only together with its interval: NCBI counts by the
- * second, OpenAlex by the day.
+ * second, OpenAlex by the day. Less than one request an hour is no rate: whoever means that refuses
+ * (429), and one header must not slow a source down until somebody notices.
  *
  * A wait beyond RATE_HINT_WAIT_MAX_US is obeyed for that long, and then a request asks again: one
  * that is written in milliseconds, or as an instant, must not silence a source for years.
  *
  * Retry-After is obeyed on 429 and 5xx, and where a rule of the source says that the response is a
- * refusal (is_refused). Some servers send it with every response.
+ * refusal (is_refused). Some servers send it with every response. Of several, the longest counts.
  */
 #ifndef PATRA_DATA_RATE_HINTS_H
 #define PATRA_DATA_RATE_HINTS_H

@@ -30,9 +30,10 @@ struct clock {
     int64_t (*now_us)(struct clock *clock);
     int64_t (*monotonic_us)(struct clock *clock);
     bool (*sleep_until_us)(struct clock *clock, int64_t monotonic_us, int wake_fd);
-    /* Both NULL: now_us is what the host says. */
+    /* All NULL: now_us is what the host says. */
     void (*host)(struct clock *clock, struct clock_host *host);
     void (*follow)(struct clock *clock, int64_t began_us);
+    void (*follow_server)(struct clock *clock, int64_t began_us);
 };
 
 /* The wake_fd of a sleep that nothing ends early. */
@@ -57,6 +58,13 @@ static inline void clock_follow(struct clock *clock, int64_t began_us)
 {
     if (clock->follow != NULL)
         clock->follow(clock, began_us);
+}
+
+/* The same, by a server's time: this host's calendar is not followed at all, however it is set. */
+static inline void clock_follow_server(struct clock *clock, int64_t began_us)
+{
+    if (clock->follow_server != NULL)
+        clock->follow_server(clock, began_us);
 }
 
 static inline int64_t clock_monotonic_us(struct clock *clock)

@@ -40,7 +40,7 @@
  *          http.reset            the connection ended before the response did
  *          http.truncated        the body is shorter than announced, or its coding has no end
  *          http.encoding         the body's content coding is broken, or was not requested
- *          http.protocol         the response is not HTTP
+ *          http.protocol         the response is not HTTP, or a success has no clear length
  *          http.handshake        the TLS handshake failed
  *          http.cancelled        the handle was interrupted (http_interrupt)
  *          http.resource         this machine lacks memory, descriptors or threads

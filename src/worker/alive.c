@@ -34,10 +34,19 @@ static bool write_time(const char *path, int64_t now_us, struct error *err)
     return ok;
 }
 
+/* Who reads the file knows this host's calendar, and not the store's time. */
+static int64_t calendar_us(struct clock *clock)
+{
+    struct clock_host host;
+
+    clock_host(clock, &host);
+    return host.calendar_us;
+}
+
 bool alive_begin(struct alive *alive, struct clock *clock, struct error *err)
 {
     alive->next_us = clock_monotonic_us(clock) + BEAT_US;
-    return alive->path == NULL || write_time(alive->path, clock_now_us(clock), err);
+    return alive->path == NULL || write_time(alive->path, calendar_us(clock), err);
 }
 
 void alive_beat(struct alive *alive, struct clock *clock, struct log *log)
@@ -49,7 +58,7 @@ void alive_beat(struct alive *alive, struct clock *clock, struct log *log)
     if (alive->path == NULL || monotonic_us < alive->next_us)
         return;
     alive->next_us = monotonic_us + BEAT_US;
-    ok = write_time(alive->path, clock_now_us(clock), &err);
+    ok = write_time(alive->path, calendar_us(clock), &err);
     if (!ok && !alive->is_failing)
         log_event(log, LOG_WARN, "alive file not written", LOG_STR("code", str_of(err.code)),
                   LOG_STR("error", str_of(err.text)));

@@ -9,7 +9,6 @@
 
 #include "adapter/file/file_out.h"
 #include "adapter/pack/pack.h"
-#include "adapter/system/system.h"
 #include "engine/session/store_retry.h"
 #include "port/store_rate.h"
 #include "worker/thread.h"
@@ -43,7 +42,7 @@ bool retaining_once(struct store *store, struct clock *clock, const char *folder
 }
 
 struct retaining {
-    struct clock clock;
+    struct clock *clock;
     struct store *store;
     struct log *log;
     struct stop *stop;
@@ -57,12 +56,12 @@ static void *run(void *context)
     struct store_retry retry = { .store = r->store };
     int64_t wait_us = SOON_US;
 
-    while (clock_sleep_us(&r->clock, wait_us, r->stop->fd)) {
+    while (clock_sleep_us(r->clock, wait_us, r->stop->fd)) {
         struct retained_count count = { 0 };
         struct error err;
 
         if (store_retry_ready(&retry, &err) &&
-            retaining_once(r->store, &r->clock, r->folder, RETAIN_KEEP_US, &count, &err)) {
+            retaining_once(r->store, r->clock, r->folder, RETAIN_KEEP_US, &count, &err)) {
             log_event(r->log, LOG_INFO, "history archived", LOG_I64("batches", count.batches),
                       LOG_I64("cursor_events", count.cursor_events), LOG_I64("files", count.files));
             wait_us = PERIOD_US;
@@ -83,7 +82,7 @@ bool retaining_start(struct retaining **out, const struct retaining_parts *parts
     *out = NULL;
     if (r == NULL)
         return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for retention");
-    r->clock = system_clock();
+    r->clock = &parts->session->clock;
     r->log = parts->log;
     r->stop = parts->stop;
     r->folder = parts->folder;

@@ -128,6 +128,29 @@ static const struct {
     { "a coding that was not requested",
       STR_INIT(OK_HEAD "Content-Encoding: compress\r\nContent-Length: 2\r\n\r\nok"), RAW_KEEP,
       "http.encoding", 200, STR_INIT("") },
+    { "two lengths that differ",
+      STR_INIT(OK_HEAD "Content-Length: 5\r\nContent-Length: 10\r\n\r\nhello"), RAW_CLOSE,
+      "http.protocol", 0, STR_INIT("") },
+    { "one length twice", STR_INIT(OK_HEAD "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello"),
+      RAW_KEEP, "", 200, STR_INIT("hello") },
+    { "a length below zero", STR_INIT(OK_HEAD "Content-Length: -5\r\n\r\nhello"), RAW_CLOSE,
+      "http.protocol", 0, STR_INIT("") },
+    { "a length beyond all numbers",
+      STR_INIT(OK_HEAD "Content-Length: 99999999999999999999\r\n\r\nhello"), RAW_CLOSE,
+      "http.protocol", 0, STR_INIT("") },
+    { "chunks, and a length that lies",
+      STR_INIT(OK_HEAD "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+                       "5\r\nhello\r\n0\r\n\r\n"),
+      RAW_CLOSE, "", 200, STR_INIT("hello") },
+    { "more than announced", STR_INIT(OK("2", "hello")), RAW_CLOSE, "", 200, STR_INIT("he") },
+    { "gzip that says nothing of it", STR_INIT(OK_HEAD "Content-Length: 29\r\n\r\n" GZIP), RAW_KEEP,
+      "", 200, STR_INIT(GZIP) },
+    { "gzip once, called twice",
+      STR_INIT(OK_HEAD "Content-Encoding: gzip, gzip\r\nContent-Length: 29\r\n\r\n" GZIP), RAW_KEEP,
+      "http.encoding", 200, STR_INIT("") },
+    { "called br, and is gzip",
+      STR_INIT(OK_HEAD "Content-Encoding: br\r\nContent-Length: 29\r\n\r\n" GZIP), RAW_KEEP,
+      "http.encoding", 200, STR_INIT("") },
     { "no HTTP at all", STR_INIT("SSH-2.0-OpenSSH_9.2\r\n"), RAW_CLOSE, "http.protocol", 0,
       STR_INIT("") },
     { "a status that is none", STR_INIT("HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n"), RAW_CLOSE,
@@ -396,6 +419,38 @@ TEST(a_head_beyond_its_limits_is_refused)
 }
 
 /* ---- connections ---- */
+
+/* What is left over would be the answer to somebody else's question. */
+TEST(what_follows_a_body_is_not_the_next_response)
+{
+    begin();
+    raw_server_reply(wire.server, STR(OK("2", "ok") OK("4", "evil")), RAW_KEEP);
+    raw_server_reply(wire.server, STR(OK("4", "mine")), RAW_KEEP);
+    CHECK_STR(str_of(get("/1")), STR(""), "the first");
+    CHECK_STR(wire.reply.body, STR("ok"), "the first");
+    CHECK_STR(str_of(get("/2")), STR(""), "the second");
+    CHECK_STR(wire.reply.body, STR("mine"), "its own");
+    end();
+}
+
+/* No jar: what one response sets is not sent with another request. */
+TEST(cookies_are_neither_kept_nor_sent)
+{
+    struct buf many;
+
+    begin();
+    buf_init(&many, &wire.texts, 1 << 20);
+    buf_add(&many, STR(OK_HEAD));
+    for (int i = 0; i < 100; i++)
+        buf_printf(&many, "Set-Cookie: c%d=S3CRET; Path=/\r\n", i);
+    buf_add(&many, STR("Content-Length: 2\r\n\r\nok"));
+    raw_server_reply(wire.server, buf_str(&many), RAW_KEEP);
+    raw_server_reply(wire.server, STR(OK("2", "ok")), RAW_KEEP);
+    CHECK_STR(str_of(get("/")), STR(""), "a hundred of them");
+    CHECK_STR(str_of(get("/")), STR(""), "and another request");
+    CHECK(!request_has(1, "Cookie") && !request_has(1, "S3CRET"), "without them");
+    end();
+}
 
 TEST(a_connection_is_kept_and_used_again)
 {

@@ -11,6 +11,7 @@ import time
 
 BIN = pathlib.Path('/usr/lib/postgresql/15/bin')
 WAIT_S = 60
+PROGRAM_S = 300  # a copy of a whole cluster, on a machine that has other things to do
 
 # Not flushed: it is processes that die here, not the machine.
 SETTINGS = {
@@ -127,7 +128,7 @@ class Pair:
 
     def run(self, program, *words):
         done = subprocess.run([*unprivileged(), BIN / program, *map(str, words)], cwd='/', capture_output=True, text=True,
-                              timeout=WAIT_S)
+                              timeout=PROGRAM_S)
         assert done.returncode == 0, f'{program}: {done.stderr}'
 
     def address(self):

@@ -54,6 +54,7 @@ struct pubsub_fake {
     int port;
     int64_t ahead_us;
     const char *token;
+    const char *says; /* NULL: words of its own */
     bool is_flooding;
     int fail_status, fail_count;
     bool fail_is_kept;
@@ -144,6 +145,11 @@ static void finish(struct connection *connection, int status, const char *text)
     start(connection, &op, 1, STEP_DONE);
 }
 
+static const char *words(const struct pubsub_fake *fake, const char *own)
+{
+    return fake->says != NULL ? fake->says : own;
+}
+
 static grpc_byte_buffer *pack(const ProtobufCMessage *message)
 {
     grpc_slice slice = grpc_slice_malloc(protobuf_c_message_get_packed_size(message));
@@ -229,7 +235,7 @@ static void publish(struct pubsub_fake *fake, struct connection *connection, siz
     if (status == RULES_OK && fake->echo_chance > 0)
         echo(fake, request);
     if (is_failing) {
-        finish(connection, fake->fail_status, "the test wants it");
+        finish(connection, fake->fail_status, words(fake, "the test wants it"));
     } else {
         for (size_t i = 0; status == RULES_OK && i < request->n_messages; i++)
             texts[i] = (ProtobufCBinaryData){ strlen(ids[i]), (uint8_t *)ids[i] };
@@ -466,7 +472,7 @@ static void serve_first(struct pubsub_fake *fake, struct connection *connection)
         return;
     }
     if (!is_admitted(fake, connection)) {
-        finish(connection, GRPC_STATUS_UNAUTHENTICATED, "the credential is not valid");
+        finish(connection, GRPC_STATUS_UNAUTHENTICATED, words(fake, "the credential is not valid"));
         return;
     }
     if (!grpc_byte_buffer_reader_init(&reader, connection->got))
@@ -662,6 +668,13 @@ void pubsub_fake_demand(struct pubsub_fake *fake, const char *token)
 {
     (void)pthread_mutex_lock(&fake->lock);
     fake->token = token;
+    (void)pthread_mutex_unlock(&fake->lock);
+}
+
+void pubsub_fake_say(struct pubsub_fake *fake, const char *text)
+{
+    (void)pthread_mutex_lock(&fake->lock);
+    fake->says = text;
     (void)pthread_mutex_unlock(&fake->lock);
 }
 

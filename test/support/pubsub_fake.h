@@ -33,6 +33,10 @@ void pubsub_fake_advance(struct pubsub_fake *fake, int64_t by_us);
 /* Only calls with this bearer token are served from now on; NULL: all. It must outlive the fake. */
 void pubsub_fake_demand(struct pubsub_fake *fake, const char *token);
 
+/* What its refusals say from now on: of tokens, and those of pubsub_fake_fail(). It must outlive
+ * the fake. */
+void pubsub_fake_say(struct pubsub_fake *fake, const char *text);
+
 /* Streams bring all there is from now on, however little was asked for. */
 void pubsub_fake_flood(struct pubsub_fake *fake);
 

@@ -5,7 +5,6 @@
 
 #include "adapter/pubsub/pubsub.h"
 #include "base/instant.h"
-#include "data/redact.h"
 
 enum { ARENA_BYTES_MAX = 4 << 20, ROOTS_BYTES_MAX = 2 << 20 };
 
@@ -82,7 +81,7 @@ bool pubsub_fail(const struct pubsub *pubsub, const struct rpc_call *call, const
 
     (void)error_set(err, fault.level, fault.code, "%s: %s: %.*s", doing,
                     pubsub_status_name(call->status), STR_ARG(details));
-    redact_error(err, secret_str(&pubsub->token.value));
+    token_redact(&pubsub->token, err);
     return false;
 }
 

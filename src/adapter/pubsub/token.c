@@ -5,6 +5,7 @@
 
 #include "base/instant.h"
 #include "data/oauth_token.h"
+#include "data/redact.h"
 #include "data/service_account.h"
 
 enum { SCRATCH_BYTES_MAX = 4 << 20, BODY_BYTES_MAX = 1 << 20 };
@@ -111,6 +112,13 @@ static bool ask_metadata(const struct ask *ask, struct oauth_token *token, struc
     return read_reply(ask, &reply, token, err);
 }
 
+static void retire(struct token *token)
+{
+    if (token->value.len > 0)
+        token->before = token->value;
+    secret_wipe(&token->value);
+}
+
 static bool keep(struct token *token, const struct oauth_token *got, struct error *err)
 {
     const int64_t now_us = clock_monotonic_us(token->parts->clock);
@@ -119,7 +127,7 @@ static bool keep(struct token *token, const struct oauth_token *got, struct erro
     if (got->value.len > SECRET_BYTES_MAX)
         return error_set(err, ERROR_FATAL, "auth.token", "the token has more than %d bytes",
                          SECRET_BYTES_MAX);
-    secret_wipe(&token->value);
+    retire(token);
     memcpy(token->value.bytes, got->value.data, got->value.len);
     token->value.len = got->value.len;
     token->number++;
@@ -170,12 +178,19 @@ bool token_get(struct token *token, int64_t timeout_us, struct str *value, struc
 void token_drop(struct token *token, int64_t number)
 {
     if (number == token->number)
-        secret_wipe(&token->value);
+        retire(token);
+}
+
+void token_redact(const struct token *token, struct error *err)
+{
+    redact_error(err, secret_str(&token->value));
+    redact_error(err, secret_str(&token->before));
 }
 
 void token_close(struct token *token)
 {
     secret_wipe(&token->value);
+    secret_wipe(&token->before);
     if (token->http != NULL)
         http_close(token->http);
     token->http = NULL;

@@ -21,6 +21,7 @@ struct token {
     bus_http_opener opener;
     struct http *http; /* NULL: not opened yet */
     struct secret value;
+    struct secret before;   /* the last one, which calls under way may still be made with */
     int64_t number;         /* how many there were */
     int64_t fresh_until_us; /* monotonic: after it a new one is requested */
     int64_t until_us;       /* monotonic: its end */
@@ -34,6 +35,9 @@ bool token_get(struct token *token, int64_t timeout_us, struct str *value,
 /* The one of this number was refused: the next token_get() requests another, unless it did so since
  * that one was given out. */
 void token_drop(struct token *token, int64_t number);
+
+/* Takes the token out of what a server said, and the last one. */
+void token_redact(const struct token *token, struct error *err);
 
 void token_close(struct token *token);
 

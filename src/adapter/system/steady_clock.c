@@ -34,8 +34,19 @@ static void follow(struct clock *clock, int64_t began_us)
 
     (void)pthread_mutex_lock(&steady->lock);
     steady->began_us = began_us;
+    steady->has_server = false;
     steady->is_slow = true;
     steady->slow_us = read_clock(CLOCK_BOOTTIME);
+    (void)pthread_mutex_unlock(&steady->lock);
+}
+
+static void follow_server(struct clock *clock, int64_t began_us)
+{
+    struct steady_clock *steady = (struct steady_clock *)clock;
+
+    (void)pthread_mutex_lock(&steady->lock);
+    steady->began_us = began_us;
+    steady->has_server = true;
     (void)pthread_mutex_unlock(&steady->lock);
 }
 
@@ -54,7 +65,7 @@ static int64_t judge(struct steady_clock *steady, int64_t up_us, int64_t calenda
     const int64_t ahead_us = calendar_us - (steady->began_us + up_us);
     int64_t now_us = calendar_us;
 
-    if (ahead_us > CLOCK_STEP_MAX_US)
+    if (steady->has_server || ahead_us > CLOCK_STEP_MAX_US)
         return steady->began_us + up_us;
     if (ahead_us < 0 && ahead_us >= -CLOCK_STEP_MAX_US)
         now_us = slow_down(steady, up_us, calendar_us);
@@ -98,6 +109,7 @@ void steady_clock_init(struct steady_clock *steady)
     steady->clock.now_us = now_us;
     steady->clock.host = host_of;
     steady->clock.follow = follow;
+    steady->clock.follow_server = follow_server;
     read_boot(steady->boot);
     (void)pthread_mutex_init(&steady->lock, NULL);
     steady->began_us = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);

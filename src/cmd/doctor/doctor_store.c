@@ -113,25 +113,25 @@ static bool check_clock(struct doctor *d, struct error *err)
 
     d->checks += 2;
     for (int i = 0; i < ROUNDS; i++) {
-        const int64_t before_us = clock_now_us(&d->session->clock);
         const int64_t from_us = clock_monotonic_us(&d->session->clock);
+        struct clock_host ours;
         int64_t theirs_us, took_us;
 
-        if (!store_clock(d->session->store, before_us, &theirs_us, err))
+        clock_host(&d->session->clock, &ours);
+        if (!store_clock(d->session->store, ours.calendar_us, &theirs_us, err))
             return false;
         took_us = clock_monotonic_us(&d->session->clock) - from_us;
         if (took_us >= best_us)
             continue;
         best_us = took_us;
-        skew_us = theirs_us - (before_us + took_us / 2);
+        skew_us = theirs_us - (ours.calendar_us + took_us / 2);
     }
     if (skew_us > SKEW_US || skew_us < -SKEW_US)
         doctor_add(d, "clock.skew",
                    arena_printf(arena, "the clock of the database is %.*s %s this machine's",
                                 STR_ARG(text_span_in(arena, skew_us < 0 ? -skew_us : skew_us)),
                                 skew_us > 0 ? "ahead of" : "behind"),
-                   STR("Check NTP on both. patra goes by the database's clock; logs and sources "
-                       "in force by this machine's"));
+                   STR("Check NTP on both. patra goes by the database's clock"));
     if (best_us > d->slow_us)
         doctor_add(d, "store.slow",
                    arena_printf(arena, "the database takes %.*s to answer",

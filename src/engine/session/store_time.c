@@ -11,6 +11,7 @@
 struct reading {
     struct store_mark mark;
     struct clock_host host;
+    int64_t up_us; /* of this host, also where the rest is a server's */
     bool has_server;
     bool has_line;
 };
@@ -23,6 +24,7 @@ static bool read_both(struct store *store, struct clock *clock, struct reading *
     if (!store_mark_load(store, &reading->mark, &reading->has_server, &server_us, err))
         return false;
     clock_host(clock, &reading->host);
+    reading->up_us = reading->host.up_us;
     if (reading->has_server)
         reading->host = (struct clock_host){ .calendar_us = server_us };
     reading->has_line = reading->mark.is_there && reading->host.boot[0] != '\0' &&
@@ -34,6 +36,18 @@ static bool read_both(struct store *store, struct clock *clock, struct reading *
 static int64_t line_us(const struct reading *reading)
 {
     return reading->mark.seen_us + (reading->host.up_us - reading->mark.up_us);
+}
+
+/* A server that is behind is followed, too: this host's calendar knows no better. */
+static void lead(struct clock *clock, const struct reading *reading,
+                 const struct clock_finding *finding)
+{
+    const int64_t began_us = finding->now_us - reading->up_us;
+
+    if (reading->has_server)
+        clock_follow_server(clock, began_us);
+    else if (finding->jump != CLOCK_BEHIND)
+        clock_follow(clock, began_us);
 }
 
 bool store_time_look(struct store *store, struct clock *clock, struct store_time *time,
@@ -61,8 +75,7 @@ bool store_time_look(struct store *store, struct clock *clock, struct store_time
         .off_line_us = reading.has_line ? finding.now_us - line_us(&reading) : 0
     };
     memcpy(time->at.boot, reading.host.boot, sizeof(time->at.boot));
-    if (!reading.has_server && finding.jump != CLOCK_BEHIND)
-        clock_follow(clock, finding.now_us - reading.host.up_us);
+    lead(clock, &reading, &finding);
     return true;
 }
 

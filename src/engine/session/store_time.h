@@ -6,8 +6,9 @@
  *      store_time_look(store, clock, ...)      to show it
  *      store_time_of_rates(store, clock, ...)  for rates and slots, also within a transaction
  *
- * On PostgreSQL it is the server's time. On SQLite it is the host's. The store keeps a mark of the
- * latest time it has seen, written every CLOCK_MARK_US of use, and each reading is compared with it
+ * On PostgreSQL it is the server's time. On SQLite it is the host's. The `clock` follows it from
+ * then on, so that whoever only reads can ask the clock. The store keeps a mark of the latest time
+ * it has seen, written every CLOCK_MARK_US of use, and each reading is compared with it
  * (core/clock_jump.h):
  *
  *      steady   the mark moves on. After a small step back the time is slow, and never before the

@@ -54,12 +54,17 @@ static int64_t real_now_us(void)
 }
 
 /* Its dates are those of the real time. */
-static struct sim start_source(void)
+static struct sim start_source_of(const char *records)
 {
     char now[INSTANT_TEXT_MAX];
 
     (void)instant_format(real_now_us(), now);
-    return SIM_SOURCE_START("--records", "20", "--now", now, "--clock-rate", "1");
+    return SIM_SOURCE_START("--records", records, "--now", now, "--clock-rate", "1");
+}
+
+static struct sim start_source(void)
+{
+    return start_source_of("20");
 }
 
 static int64_t cursor_us(const char *store)
@@ -249,6 +254,104 @@ TEST(serve_fires_after_the_clock_was_set_either_way)
     await(store, FIRED, fired + 2);
     REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
     CHECK_EQ(run_end(&running).code, 0, "it ends well");
+    shift_end();
+    sim_stop(&sim);
+}
+
+TEST(a_service_is_alive_by_the_calendar_that_its_check_reads)
+{
+    struct sim sim = start_source();
+    const char *store = cli_sqlite("alive");
+    struct running running;
+    char file[512];
+
+    shift(0);
+    (void)snprintf(file, sizeof(file), "%s/alive", test_folder());
+    sim_source_apply(store, &sim, "rate.per_second=500");
+    running =
+        RUN_BEGIN("patra", "serve", "--role", "planner", "--alive-file", file, "--store", store);
+    for (int i = 0; i < 600 && access(file, R_OK) != 0; i++)
+        (void)usleep(100000);
+    shift(2 * DAY_S);
+    for (int i = 0; i < 300 && RUN("patra", "alive", file).code != 0; i++)
+        (void)usleep(100000);
+    CHECK_EQ(RUN("patra", "alive", file).code, 0, "after the clock was set ahead, too");
+    REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
+    CHECK_EQ(run_end(&running).code, 0, "it ends well");
+    shift_end();
+    sim_stop(&sim);
+}
+
+/* ---- a host whose clock is not the server's ---- */
+
+static const struct {
+    const char *argv[7];
+    const char *says; /* "": nothing in particular */
+} asked[] = {
+    { { "source", "show", SIM_SOURCE_NAME }, SIM_SOURCE_NAME },
+    { { "source", "show", SIM_SOURCE_NAME, "--resolved" }, "rate.per_second" },
+    { { "source", "list" }, SIM_SOURCE_NAME },
+    { { "source", "export", SIM_SOURCE_NAME }, "per_second: 500" },
+    { { "source", "test", SIM_SOURCE_NAME }, "" },
+    { { "status" }, SIM_SOURCE_NAME },
+    { { "status", SIM_SOURCE_NAME }, SIM_SOURCE_NAME },
+    { { "record", "list", SIM_SOURCE_NAME }, "" },
+    { { "record", "count", SIM_SOURCE_NAME }, "" },
+    { { "record", "export", SIM_SOURCE_NAME }, "{" },
+    { { "rederive", SIM_SOURCE_NAME, "--diff" }, "" },
+    { { "trigger", SIM_SOURCE_NAME, "--dry-run" }, "" },
+    { { "trigger", SIM_SOURCE_NAME }, "" },
+    { { "work", "--source", SIM_SOURCE_NAME, "--drain" }, "" },
+    { { "harvest", SIM_SOURCE_NAME }, "" },
+    { { "cursor", "show", SIM_SOURCE_NAME }, "" },
+    { { "replay", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW }, "" },
+    { { "pause", SIM_SOURCE_NAME }, "" },
+    { { "resume", SIM_SOURCE_NAME }, "" },
+    { { "token", "list" }, "reader" },
+};
+
+static struct run ask(size_t number, const char *store)
+{
+    const char *argv[10] = { "patra" };
+    size_t count = 1;
+
+    for (size_t i = 0; i < ARRAY_LEN(asked[number].argv) && asked[number].argv[i] != NULL; i++)
+        argv[count++] = asked[number].argv[i];
+    argv[count++] = "--store";
+    argv[count] = store;
+    return run_program(argv);
+}
+
+/* What is in force, due or over is for the server's clock to say, whichever host asks. */
+TEST(commands_go_by_the_clock_of_the_server)
+{
+    static const int64_t shifts[] = { -3 * DAY_S, 3 * DAY_S };
+    static const char SEEN[] = "SELECT count(*) FROM ing_record_state WHERE observed_at BETWEEN"
+                               " now() - interval '1 day' AND now()";
+    struct sim sim = start_source_of("400");
+    const char *store = cli_postgres();
+
+    shift(0);
+    sim_source_apply(store, &sim, "rate.per_second=500");
+    REQUIRE(RUN("patra", "replay", SIM_SOURCE_NAME, SIM_SOURCE_WINDOW, "--store", store).code == 0,
+            "by a host that is right");
+    REQUIRE(sql_number(store, SEEN) > 0, "records");
+    REQUIRE(RUN("patra", "token", "new", "reader", "--expires", "1d", "--store", store).code == 0,
+            "a token of a day");
+    for (size_t k = 0; k < ARRAY_LEN(shifts); k++) {
+        shift(shifts[k]);
+        for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+            const struct run run = ask(i, store);
+
+            CHECK_EQ(run.code, 0, asked[i].argv[0]);
+            CHECK(asked[i].says[0] == '\0' || cli_has(run.out, asked[i].says), run.out.data);
+            CHECK(!cli_has(run.talk, "no source"), run.talk.data);
+        }
+        CHECK(cursor_us(store) <= real_now_us(), "the cursor");
+        CHECK_EQ(sql_number(store, SEEN),
+                 sql_number(store, "SELECT count(*) FROM ing_record_state"), "the records");
+        CHECK(cli_has(RUN("patra", "doctor", "--store", store).out, "clock.skew"), "named");
+    }
     shift_end();
     sim_stop(&sim);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "kafka_refuser.h"
 #include "nats_server.h"
 #include "planted.h"
 #include "raw_server.h"
@@ -210,6 +211,34 @@ TEST(a_password_that_a_real_nats_refuses_is_kept_nowhere)
             .data));
     nats_servers_stop(&servers);
     arena_release(&arena);
+}
+
+/* Kafka says why it refuses a password. */
+TEST(a_password_that_kafka_repeats_is_kept_nowhere)
+{
+#ifdef HAS_KAFKA
+    struct kafka_refuser *broker = kafka_refuser_start(texts, ARRAY_LEN(texts));
+    struct arena arena;
+    const char *store;
+    struct run run;
+
+    arena_init(&arena, 1 << 20);
+    store = store_with_bus("kafka",
+                           arena_printf(&arena,
+                                        "bus: echo\ntype: kafka\naddress: 127.0.0.1:%d\ntopic: t\n"
+                                        "allow_plain: true\ntimeout: { connect: 2s, publish: 2s }\n"
+                                        "auth: { user: op, password: env:PATRA_TEST_BUS_KEY }\n",
+                                        kafka_refuser_port(broker))
+                               .data);
+    relay_and_look(store);
+    run = RUN("patra", "bus", "test", "echo", "--store", store);
+    CHECK(cli_has(run.out, "key ***") || cli_has(run.talk, "key ***"), "the rest is shown");
+    CHECK(kafka_refuser_refusals(broker) > 2, "it has refused");
+    kafka_refuser_stop(broker);
+    arena_release(&arena);
+#else
+    test_skip("patra is built without Kafka");
+#endif
 }
 
 /* ---- databases ---- */

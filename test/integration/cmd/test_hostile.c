@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "raw_server.h"
 #include "run.h"
 #include "sim_source.h"
 #include "sql.h"
@@ -66,6 +67,128 @@ TEST(resume_lifts_a_silence_that_a_header_made_on_sqlite)
 TEST(resume_lifts_a_silence_that_a_header_made_on_postgres)
 {
     resume_after_a_header(cli_postgres());
+}
+
+/* ---- headers of a success that lie ---- */
+
+/* A page with one record, which is all there is. */
+static struct str page_with(struct arena *arena, const char *headers)
+{
+    static const char BODY[] =
+        "{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-02-01T12:00:00Z\",\"version\":1}],"
+        "\"total\":1}";
+
+    return arena_printf(arena,
+                        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n%s"
+                        "Content-Length: %zu\r\n\r\n%s",
+                        headers, sizeof(BODY) - 1, BODY);
+}
+
+static void apply_raw(const char *store, struct raw_server *server)
+{
+    struct sim sim = { 0 };
+
+    (void)snprintf(sim.base, sizeof(sim.base), "http://127.0.0.1:%d", raw_server_port(server));
+    sim_source_apply(store, &sim, "rate.per_second=500");
+}
+
+static struct run harvest_two_days(const char *store)
+{
+    return RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-03",
+               "--workers", "1", "--store", store);
+}
+
+TEST(a_success_with_headers_that_lie_silences_nobody)
+{
+    static const char *const lies[] = {
+        "Retry-After: 4102444800\r\n",
+        "Retry-After: 3600000\r\nRetry-After: -1\r\n",
+        "Retry-After: Fri, 01 Jan 2083 00:00:00 GMT\r\n",
+        "X-RateLimit-Remaining: -1\r\nX-RateLimit-Reset: 999999999\r\n",
+        "X-RateLimit-Remaining: 99999999999999999999\r\n",
+        "X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 99999999999999999999\r\n",
+        "X-RateLimit-Limit: 0\r\nX-RateLimit-Interval: 1s\r\n",
+        "X-RateLimit-Limit: 1\r\nX-RateLimit-Interval: 11d\r\n",
+        "Date: Mon, 01 Jan 1990 00:00:00 GMT\r\nLast-Modified: Thu, 01 Jan 2099 00:00:00 GMT\r\n",
+        "Date: Thu, 01 Jan 2099 00:00:00 GMT\r\nETag: \"\r\n",
+        "Content-Type: text/html\r\nContent-Type: image/png\r\n",
+        "Link: <http://evil.example/>; rel=\"next\"\r\nLink: <\r\n",
+        "Location: http://evil.example/\r\nRefresh: 0; url=http://evil.example/\r\n",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
+        struct raw_server *server = raw_server_start();
+        struct arena arena;
+        const char *store;
+        struct run run;
+
+        arena_init(&arena, 1 << 20);
+        store = cli_sqlite(arena_printf(&arena, "lie-%zu", i).data);
+        for (int k = 0; k < 8; k++)
+            raw_server_reply(server, page_with(&arena, lies[i]), RAW_KEEP);
+        apply_raw(store, server);
+        run = harvest_two_days(store);
+        CHECK_EQ(run.code, 0, lies[i]);
+        CHECK_EQ(sql_number(store, "SELECT count(*) FROM ing_record_state"), 1, lies[i]);
+        CHECK(raw_server_requests(server) <= 4, lies[i]);
+        run = RUN("patra", "status", "--store", store);
+        CHECK(!cli_has(run.out, "demands silence"), lies[i]);
+        raw_server_stop(server);
+        arena_release(&arena);
+    }
+}
+
+/* Nothing is left, and the next reset is in 31 years: a day of silence, or until somebody says. */
+static void resume_after_a_success(const char *store, const char *lie)
+{
+    static const char DONE[] = "SELECT count(*) FROM ing_task WHERE status_code = 'SUCCEEDED'";
+    struct raw_server *server = raw_server_start();
+    struct running running;
+    struct arena arena;
+    struct run run;
+
+    arena_init(&arena, 1 << 20);
+    raw_server_reply(server, page_with(&arena, lie), RAW_KEEP);
+    for (int k = 0; k < 8; k++)
+        raw_server_reply(server, page_with(&arena, ""), RAW_KEEP);
+    apply_raw(store, server);
+    REQUIRE(RUN("patra", "trigger", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-04",
+                "--store", store)
+                    .code == 0,
+            "trigger");
+    running = RUN_BEGIN("patra", "work", "--workers", "1", "--store", store);
+    await(store, DONE, 1);
+    for (int i = 0; i < 300; i++) {
+        run = RUN("patra", "status", "--store", store);
+        if (cli_has(run.out, "demands silence"))
+            break;
+    }
+    CHECK(cli_has(run.out, "silence for another 1d 0h") ||
+              cli_has(run.out, "silence for another 23h"),
+          run.out.data);
+    CHECK(cli_has(run.out, "run: patra resume " SIM_SOURCE_NAME), "status names the command");
+    CHECK_EQ(raw_server_requests(server), 1, "nothing is sent");
+    CHECK_EQ(RUN("patra", "resume", SIM_SOURCE_NAME, "--store", store).code, 0, "resume");
+    await(store, DONE, 3);
+    CHECK(!cli_has(RUN("patra", "status", "--store", store).out, "demands silence"), "over");
+    REQUIRE(kill(running.pid, SIGTERM) == 0, "SIGTERM");
+    CHECK_EQ(run_end(&running).code, 0, "the worker");
+    raw_server_stop(server);
+    arena_release(&arena);
+}
+
+TEST(resume_lifts_a_silence_that_a_success_made_on_sqlite)
+{
+    resume_after_a_success(cli_sqlite("reset-span"),
+                           "X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 999999999\r\n");
+    resume_after_a_success(cli_sqlite("reset-instant"),
+                           "X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 2745705600\r\n");
+}
+
+TEST(resume_lifts_a_silence_that_a_success_made_on_postgres)
+{
+    resume_after_a_success(cli_postgres(),
+                           "RateLimit-Remaining: 0\r\nRateLimit-Reset: 999999999\r\n");
 }
 
 /* ---- a plan of a million slices ---- */

@@ -64,6 +64,33 @@ TEST(what_is_no_status_line_is_a_fault)
     }
 }
 
+TEST(the_length_of_a_success_is_one_number)
+{
+    static const struct {
+        const char *head;
+        bool is_good;
+    } cases[] = {
+        { "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n", true },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 5\r\ncontent-length:5\r\n", true },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 5\r\n", true },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 10\r\n", false },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 5, 10\r\n", false },
+        { "HTTP/1.1 206 OK\r\nContent-Length: -5\r\n", false },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 0x5\r\n", false },
+        { "HTTP/1.1 200 OK\r\nContent-Length: \r\n", false },
+        { "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n", false },
+        { "HTTP/1.1 503 Busy\r\nContent-Length: 99999999999999999999\r\n", true },
+    };
+    struct http_head head;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *code = feed(&head, cases[i].head);
+
+        CHECK(cases[i].is_good == (code == NULL), cases[i].head);
+        CHECK(code == NULL || strcmp(code, "http.protocol") == 0, cases[i].head);
+    }
+}
+
 TEST(the_last_status_line_counts)
 {
     struct http_head head;

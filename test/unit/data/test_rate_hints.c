@@ -63,6 +63,10 @@ TEST(a_rate_is_a_limit_and_its_interval)
         { "-1", "1s", 0, 0 },
         { "many", "1s", 0, 0 },
         { "9223372036854775807", "1ms", INT64_MAX, 0 },
+        { "1", "1h", 1, 277 },
+        { "1", "11d", 1, 0 },
+        { "1", "11000d", 1, 0 },
+        { "100", "30d", 100, 0 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -102,6 +106,119 @@ TEST(a_reset_is_a_span_or_an_instant)
 
         CHECK_EQ(hints.reset_at_us, cases[i].at_us, cases[i].reset);
         CHECK(hints.has_remaining && hints.remaining == 3, "another spelling beside it");
+    }
+}
+
+/* ---- lies ---- */
+
+/* A success that says something silly about the next request. */
+TEST(no_header_of_a_success_is_a_wait_of_more_than_a_day)
+{
+    static const struct {
+        const char *label;
+        struct http_header headers[3];
+        int64_t retry_us;
+        bool has_remaining;
+        int64_t remaining;
+        int64_t reset_us; /* from now; 0: unknown */
+    } cases[] = {
+#define H(name, value) { STR_INIT(name), STR_INIT(value) }
+        { "nothing left for 31 years",
+          { H("X-RateLimit-Remaining", "0"), H("X-RateLimit-Reset", "999999999") },
+          0,
+          true,
+          0,
+          US_PER_DAY },
+        { "the same as an instant",
+          { H("X-RateLimit-Remaining", "0"), H("X-RateLimit-Reset", "2745705600") },
+          0,
+          true,
+          0,
+          US_PER_DAY },
+        { "in milliseconds",
+          { H("X-RateLimit-Remaining", "0"), H("X-RateLimit-Reset", "1767225660000") },
+          0,
+          true,
+          0,
+          0 },
+        { "by a Date of another year",
+          { H("X-RateLimit-Remaining", "0"), H("X-RateLimit-Reset", "1767225660"),
+            H("Date", "Mon, 01 Jan 1990 00:00:00 GMT") },
+          0,
+          true,
+          0,
+          US_PER_DAY },
+        { "a reset that is over",
+          { H("RateLimit-Remaining", "0"), H("RateLimit-Reset", "1000000001") },
+          0,
+          true,
+          0,
+          INT64_C(1000000001) * US_PER_SECOND - NOW_US },
+        { "fewer than none",
+          { H("X-RateLimit-Remaining", "-1"), H("X-RateLimit-Reset", "-999999999") },
+          0,
+          false,
+          0,
+          0 },
+        { "more than there are numbers",
+          { H("X-RateLimit-Remaining", "99999999999999999999"),
+            H("X-RateLimit-Reset", "99999999999999999999") },
+          0,
+          false,
+          0,
+          0 },
+        { "no numbers",
+          { H("X-RateLimit-Remaining", "NaN"), H("X-RateLimit-Reset", "1e99") },
+          0,
+          false,
+          0,
+          0 },
+        { "twice, and they differ",
+          { H("X-RateLimit-Remaining", "5"), H("X-RateLimit-Remaining", "0"),
+            H("X-RateLimit-Reset", "60") },
+          0,
+          true,
+          5,
+          60 * US_PER_SECOND },
+        { "an instant to wait for", { H("Retry-After", "4102444800") }, 0, false, 0, 0 },
+        { "milliseconds to wait for", { H("Retry-After", "3600000") }, 0, false, 0, 0 },
+#undef H
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_header headers[3];
+        struct rate_hints hints;
+        size_t count = 0;
+
+        for (; count < 3 && cases[i].headers[count].name.data != NULL; count++)
+            headers[count] = cases[i].headers[count];
+        hints = hints_of(200, false, headers, count);
+        CHECK_EQ(hints.retry_after_us, cases[i].retry_us, cases[i].label);
+        CHECK_EQ(hints.has_remaining, cases[i].has_remaining, cases[i].label);
+        CHECK_EQ(hints.remaining, cases[i].remaining, cases[i].label);
+        CHECK_EQ(hints.reset_at_us, cases[i].reset_us != 0 ? NOW_US + cases[i].reset_us : 0,
+                 cases[i].label);
+        hints = hints_of(200, true, headers, count);
+        CHECK(hints.retry_after_us <= US_PER_DAY, "nor where a rule calls it a refusal");
+    }
+}
+
+TEST(of_several_waits_the_longest_is_obeyed)
+{
+    static const struct {
+        const char *first, *second;
+        int64_t wait_us;
+    } cases[] = { { "1", "3600", US_PER_HOUR },        { "3600", "1", US_PER_HOUR },
+                  { "0", "30", 30 * US_PER_SECOND },   { "soon", "30", 30 * US_PER_SECOND },
+                  { "30", "-30", 30 * US_PER_SECOND }, { "0", "soon", 0 } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_header headers[] = { { STR("Retry-After"), str_of(cases[i].first) },
+                                         { STR("retry-after"), str_of(cases[i].second) } };
+        const struct rate_hints hints = hints_of(429, false, headers, 2);
+
+        CHECK_EQ(hints.retry_after_us, cases[i].wait_us, cases[i].second);
+        CHECK_EQ(hints.has_retry_after, cases[i].wait_us > 0, cases[i].second);
     }
 }
 

@@ -489,15 +489,6 @@ TEST(secrets_that_a_next_url_repeats_are_not_kept)
     rig_release(&rig);
 }
 
-static bool elsewhere(struct fake_source *self, int n, struct scripted_reply *reply)
-{
-    (void)self;
-    (void)n;
-    reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\"}],"
-                      "\"total\":9,\"next\":\"http://sim.example.org.evil.example/x\"}");
-    return true;
-}
-
 TEST(requests_of_a_run_are_spans_of_one_trace)
 {
     const struct str run = STR("00-0af7651916cd43dd8448eb211c80319c-");
@@ -579,17 +570,76 @@ TEST(a_redirect_is_reported_with_its_host_only)
     rig_release(&rig);
 }
 
+/* ---- a next page that is somebody else's ---- */
+
+static const char *next_place;
+
+static bool next_elsewhere(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    (void)n;
+    reply->body =
+        arena_printf(&self->rig->arena,
+                     "{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\"}],"
+                     "\"total\":9,\"next\":\"%s\"}",
+                     next_place);
+    return true;
+}
+
+static bool link_elsewhere(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static struct http_header link;
+
+    (void)n;
+    link = (struct http_header){ STR("Link"), arena_printf(&self->rig->arena, "<%s>; rel=\"next\"",
+                                                           next_place) };
+    reply->body = STR("{\"items\":[{\"id\":\"a\",\"updated_at\":\"2026-01-01T00:00:00Z\"}]}");
+    reply->headers = &link;
+    reply->header_count = 1;
+    return true;
+}
+
+static void require_refused(const struct rig *rig, const char *label)
+{
+    CHECK(rig->failed && rig->err.level == ERROR_REQUEST, label);
+    CHECK_STR(str_of(rig->err.code), STR("page.next"), label);
+    for (size_t i = 0; i < rig->http.sent.count; i++)
+        CHECK(str_starts(rig->http.sent.items[i].url, STR(BASE "/generic/")),
+              "nothing is sent elsewhere");
+}
+
 TEST(a_next_url_on_another_host_is_refused)
 {
-    struct rig rig;
+    static const char *const places[] = {
+        "http://sim.example.org.evil.example/x",
+        "http://evil.example/x",
+        "//evil.example/x",
+        "https://sim.example.org/generic/next?page=2",
+        "http://sim.example.org:8080/generic/next?page=2",
+        "http://sim.example.org@evil.example/x",
+        "http://sim.example.org:80@evil.example/x",
+        "http://evil.example#@sim.example.org/x",
+        "http://evil.example/..//sim.example.org/x",
+        "ftp://sim.example.org/x",
+        "file:///etc/passwd",
+        "javascript:x",
+    };
 
-    fake_source_begin(&fake, &rig, GENERIC, "next", 90);
-    fake.spoil = elsewhere;
-    rig_run(&rig);
-    CHECK(rig.failed && rig.err.level == ERROR_REQUEST, "refused");
-    CHECK_STR(str_of(rig.err.code), STR("page.next"), "its code");
-    for (size_t i = 0; i < rig.http.sent.count; i++)
-        CHECK(str_find(rig.http.sent.items[i].url, STR("evil")) == rig.http.sent.items[i].url.len,
-              "nothing was sent there");
-    rig_release(&rig);
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        struct rig rig;
+
+        next_place = places[i];
+        fake_source_begin(&fake, &rig, GENERIC, "next", 90);
+        fake.spoil = next_elsewhere;
+        rig_run(&rig);
+        require_refused(&rig, places[i]);
+        rig_release(&rig);
+
+        fake_source_begin(&fake, &rig, GENERIC, "header", 90);
+        rig.spec.endpoint.page.type = PAGINATION_URL;
+        rig.spec.endpoint.page.next_header = STR("Link");
+        fake.spoil = link_elsewhere;
+        rig_run(&rig);
+        require_refused(&rig, places[i]);
+        rig_release(&rig);
+    }
 }
