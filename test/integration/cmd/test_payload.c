@@ -121,7 +121,10 @@ static void is_named_and_mended(struct arena *arena, const char *store, const st
                  "--workers", "1", "--store", store)
                  .code,
              0, "fetched again");
-    CHECK_EQ(RUN("patra", "doctor", "--deep", "--store", store).code, 0, "mended");
+    run = RUN("patra", "doctor", "--deep", "--store", store);
+    CHECK_EQ(run.code, 0, "mended");
+    if (run.code != 0)
+        printf("%.*s", STR_ARG(run.out));
     CHECK_EQ(sql_number(store, PACKED), packed - 1, "as received now; the others stay packed");
 }
 
