@@ -159,7 +159,8 @@ static const char FILL_SQLITE[] =
     " WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < %d)"
     " SELECT 1, 1, '10.1000/' || n, 1767225600000000 + n, 1, 0, zeroblob(32), 0,"
     " 0, 0, 1767225600000000 + n FROM s;"
-    "INSERT INTO ing_record_content SELECT id, CAST('{\"DOI\":\"' || provider_id ||"
+    "INSERT INTO ing_record_content (record_id, payload) SELECT id,"
+    " CAST('{\"DOI\":\"' || provider_id ||"
     " '\",\"title\":[\"Of records\"],\"abstract\":\"' || hex(randomblob(%d)) || '\"}' AS BLOB)"
     " FROM ing_record_state; COMMIT;"
     "PRAGMA wal_checkpoint(TRUNCATE)";
@@ -172,7 +173,8 @@ static const char FILL_POSTGRES[] =
     " SELECT 1, 1, '10.1000/' || n, timestamptz '2026-01-01Z' + n * interval '1 s', 1,"
     " false, decode(repeat('00', 32), 'hex'), 0, now(), now(), now() FROM generate_series(1, %1$d) "
     "AS g(n);"
-    "INSERT INTO ing_record_content SELECT id, convert_to('{\"DOI\":\"' || provider_id ||"
+    "INSERT INTO ing_record_content (record_id, payload) SELECT id,"
+    " convert_to('{\"DOI\":\"' || provider_id ||"
     " '\",\"title\":[\"Of records\"],\"abstract\":\"' || repeat(md5(id::text), %2$d / 16) || '\"}',"
     " 'UTF8') FROM ing_record_state;"
     "ANALYZE ing_record_state; ANALYZE ing_record_content";

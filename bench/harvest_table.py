@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """harvest_table.py [RECORDS [ROUNDS [WORD...]]]: whole harvests by the patra program against patra-sim, as one table.
 
-Both stores, JSON (pages of Crossref, 250 records of some 4.7 KB) and XML (OAI-PMH), one, two and four workers: everything new, a tenth
-changed, nothing changed. And, for JSON on SQLite, the floor: what any program must do (bench/floor.c). All rows take turns, and each
+Both stores, JSON (pages of Crossref, 250 records of some 4.7 KB), the same packed (payload.packed) and XML (OAI-PMH), one, two and four
+workers: everything new, a tenth changed, nothing changed, and an export of it all. And, for JSON on SQLite, the floor: what any program must do (bench/floor.c). All rows take turns, and each
 figure is the median of ROUNDS. With WORDs only rows that have each of them: SQLite XML 4.
 
 CPU is that of the patra process; PostgreSQL's own is beside it. "Written" is what the process made the kernel write, of each record.
-PostgreSQL writes with its own processes, so there it is the growth of its log. Asserts nothing.
+PostgreSQL writes with its own processes, so there it is the growth of its log. "Stored" is the database, of each record, and then of
+the mean payload as received (of packed records: of those that came before the dictionary). Asserts nothing.
 """
 import contextlib
 import pathlib
@@ -53,6 +54,9 @@ http: {{ base_url: "{base}/oai/size250", allow_plain_http: true }}
 rate: {{ per_second: 1000, burst: 10000, concurrency: 8 }}
 '''
 
+FORMS = {'JSON': JSON, 'packed': JSON.replace('    fields:', '    payload: {{ packed: true }}\n    fields:'), 'XML': XML}
+RECEIVED = 'SELECT avg(length(payload)) FROM ing_record_content WHERE dictionary_id IS NULL'
+
 # A tenth of the records is stored as if the source had changed them since.
 CHANGE = {'SQLite': "UPDATE ing_record_state SET updated_at = updated_at - 1000000, content_hash = x'' WHERE id % 10 = 0",
           'PostgreSQL': "UPDATE ing_record_state SET updated_at = updated_at - interval '1 s', content_hash = '' WHERE id % 10 = 0"}
@@ -85,7 +89,9 @@ def harvest(store, form, text, base, folder, workers, rows):
             store.ask(dsn, CHANGE[store.name])
         spent = measure(store, command, dsn, workers)
         spent['bytes'] = store.size(dsn)
+        spent['payload'] = float(store.ask(dsn, RECEIVED))
         rows.setdefault((store.name, form, workers, what), []).append(spent)
+    rows.setdefault((store.name, form, workers, 'export'), []).append(run([BUILD / 'patra', 'record', 'export', 'bench'], environment))
 
 
 def floor(base, records, rows):
@@ -99,13 +105,14 @@ def floor(base, records, rows):
 
 
 def show(rows, records):
-    print(f'{"store":10} {"form":4} {"workers":>7} {"what":12} {"records/s":>9} {"CPU us":>7} {"server":>7} {"written":>8} {"MiB":>5} {"stored":>7}')
+    print(f'{"store":10} {"form":6} {"workers":>7} {"what":12} {"records/s":>9} {"CPU us":>7} {"server":>7} {"written":>8} {"MiB":>5} {"stored":>7}'
+          f' {"of it":>6}')
     for (store, form, workers, what), spent in rows.items():
         def middle(key, scale=1.0):
             return statistics.median(s[key] for s in spent) * scale if key in spent[0] else float('nan')
-        print(f'{store:10} {form:4} {workers:7} {what:12} {records / middle("seconds"):9.0f} {middle("cpu", 1e6 / records):7.1f}'
+        print(f'{store:10} {form:6} {workers:7} {what:12} {records / middle("seconds"):9.0f} {middle("cpu", 1e6 / records):7.1f}'
               f' {middle("server", 1e6 / records):7.1f} {middle("written", 1 / records):8.0f} {middle("kib", 1 / 1024):5.0f}'
-              f' {middle("bytes", 1 / records):7.0f}')
+              f' {middle("bytes", 1 / records):7.0f} {middle("bytes", 1 / records) / middle("payload"):6.3f}')
 
 
 def main():
@@ -121,8 +128,8 @@ def main():
         folder = pathlib.Path(name)
         folder.chmod(0o755)
         (folder / 'server').mkdir()
-        stores = [Sqlite(folder)] if wanted('SQLite', 'JSON', 'XML', *WORKERS) else []
-        if wanted('PostgreSQL', 'JSON', 'XML', *WORKERS):
+        stores = [Sqlite(folder)] if wanted('SQLite', *FORMS, *WORKERS) else []
+        if wanted('PostgreSQL', *FORMS, *WORKERS):
             with contextlib.suppress(FileNotFoundError):
                 stores.append(Postgres(folder / 'server'))
         try:
@@ -130,7 +137,7 @@ def main():
                 if wanted('floor'):
                     floor(base, records, rows)
                 for store in stores:
-                    for form, text in (('JSON', JSON), ('XML', XML)):
+                    for form, text in FORMS.items():
                         for workers in (1, 2, 4):
                             if wanted(store.name, form, str(workers)):
                                 harvest(store, form, text, base, folder, workers, rows)

@@ -47,6 +47,7 @@ CREATE TABLE reg_prov_endpoint_def (
     may_be_absent text CHECK (may_be_absent IS NULL OR may_be_absent::json IS NOT NULL),
     detail_endpoint text,
     event_payload boolean,
+    payload_packed boolean,
     files text CHECK (files IS NULL OR files::json IS NOT NULL),
     records_of text,
     parent_endpoint text,

@@ -40,8 +40,9 @@ CREATE TABLE ing_record_state (
 -- What was received, apart from the state: a look at a record that has not changed writes none of it.
 -- A row is written with its record, in the same transaction, so there is no REFERENCES to check.
 CREATE TABLE ing_record_content (
-    record_id bigint NOT NULL PRIMARY KEY,
-    payload   bytea  NOT NULL -- as received
+    record_id     bigint NOT NULL PRIMARY KEY,
+    dictionary_id bigint, -- ing_archive_dictionary, whose rows are never removed: packed with it by zstd; NULL: as received
+    payload       bytea  NOT NULL
 );
 
 -- Compressed, in the row itself as long as that fits a page: one row and one index entry instead of
@@ -224,15 +225,17 @@ CREATE TABLE ing_rate_quota (
 
 -- ---- the archive: full responses, known by their hash ----
 
+-- What the responses of an endpoint have in common, or the payloads of its records.
 CREATE TABLE ing_archive_dictionary (
     id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     provenance_code text        NOT NULL,
     endpoint_name   text        NOT NULL,
-    bytes           bytea       NOT NULL,
-    created_at      timestamptz NOT NULL
+    of_payloads     boolean     NOT NULL,
+    created_at      timestamptz NOT NULL,
+    bytes           bytea       NOT NULL
 );
 
-CREATE INDEX idx_archive_dictionary ON ing_archive_dictionary (provenance_code, endpoint_name, id);
+CREATE INDEX idx_archive_dictionary ON ing_archive_dictionary (provenance_code, endpoint_name, of_payloads, id);
 
 CREATE TABLE ing_archive_body (
     hash            text        PRIMARY KEY CHECK (length(hash) = 64), -- of the bytes before packing

@@ -46,6 +46,7 @@ CREATE TABLE reg_prov_endpoint_def (
     may_be_absent TEXT CHECK (may_be_absent IS NULL OR json_valid(may_be_absent)),
     detail_endpoint TEXT,
     event_payload INTEGER CHECK (event_payload IN (0, 1)),
+    payload_packed INTEGER CHECK (payload_packed IN (0, 1)),
     files TEXT CHECK (files IS NULL OR json_valid(files)),
     records_of TEXT,
     parent_endpoint TEXT,

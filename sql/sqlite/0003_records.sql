@@ -37,8 +37,9 @@ CREATE TABLE ing_record_state (
 -- What was received, apart from the state: a look at a record that has not changed writes none of it.
 -- A row is written with its record, in the same transaction, so there is no REFERENCES to check.
 CREATE TABLE ing_record_content (
-    record_id INTEGER NOT NULL PRIMARY KEY,
-    payload   BLOB    NOT NULL -- as received
+    record_id     INTEGER NOT NULL PRIMARY KEY,
+    dictionary_id INTEGER, -- ing_archive_dictionary, whose rows are never removed: packed with it by zstd; NULL: as received
+    payload       BLOB    NOT NULL
 ) STRICT;
 
 -- The id first: it is nearly unique, so one comparison per step is enough.
@@ -209,15 +210,17 @@ CREATE TABLE ing_rate_quota (
 
 -- ---- the archive: full responses, known by their hash ----
 
+-- What the responses of an endpoint have in common, or the payloads of its records.
 CREATE TABLE ing_archive_dictionary (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     provenance_code TEXT    NOT NULL,
     endpoint_name   TEXT    NOT NULL,
-    bytes           BLOB    NOT NULL,
-    created_at      INTEGER NOT NULL
+    of_payloads     INTEGER NOT NULL CHECK (of_payloads IN (0, 1)),
+    created_at      INTEGER NOT NULL,
+    bytes           BLOB    NOT NULL
 ) STRICT;
 
-CREATE INDEX idx_archive_dictionary ON ing_archive_dictionary (provenance_code, endpoint_name, id);
+CREATE INDEX idx_archive_dictionary ON ing_archive_dictionary (provenance_code, endpoint_name, of_payloads, id);
 
 CREATE TABLE ing_archive_body (
     hash            TEXT    PRIMARY KEY CHECK (length(hash) = 64), -- of the bytes before packing

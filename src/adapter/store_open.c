@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "adapter/pack/pack.h"
 #include "adapter/postgres/postgres_module.h"
 #include "adapter/sqlite/sqlite.h"
 #include "base/buf.h"
@@ -139,8 +140,8 @@ static bool open_sqlite(struct str path, const struct store_options *options, in
                                                 store, err);
 }
 
-bool store_open(struct str dsn, const struct store_options *options, struct store **store,
-                struct error *err)
+static bool open_by_kind(struct str dsn, const struct store_options *options, struct store **store,
+                         struct error *err)
 {
     const int64_t timeout_us = options != NULL && options->busy_timeout_us > 0
                                    ? options->busy_timeout_us
@@ -164,6 +165,15 @@ bool store_open(struct str dsn, const struct store_options *options, struct stor
         return open_postgres(dsn, options, timeout_us, store, err);
     }
     return error_set(err, ERROR_REQUEST, "store.value", "not the address of a database");
+}
+
+bool store_open(struct str dsn, const struct store_options *options, struct store **store,
+                struct error *err)
+{
+    if (!open_by_kind(dsn, options, store, err))
+        return false;
+    (*store)->packer_open = body_packer_open;
+    return true;
 }
 
 /* ---- printing ---- */

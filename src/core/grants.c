@@ -97,7 +97,7 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_record_fields",           _,      "SIU",   _,        _,       _), /* readers: the views */
     TABLE("ing_child_fetch",             "S",    "SIU",   _,        _,       _),
     TABLE("ing_quarantine",              "S",    "SIU",   _,        _,       "S"),
-    TABLE("ing_archive_dictionary",      _,      "SI",    _,        _,       "S"),
+    TABLE("ing_archive_dictionary",      "S",    "SI",    _,        _,       "S"),
     TABLE("ing_archive_body",            _,      "SIUD",  _,        _,       "S"),
     TABLE("ing_view",                    _,      _,       _,        _,       "S"), /* and every view, see below */
     SEQUENCE("ing_record_state_id_seq",  _,      "G",     _,        _,       _),

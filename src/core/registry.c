@@ -47,6 +47,7 @@ static const struct registry_column endpoint[] = {
     JSON("may_be_absent"),
     TEXT("detail_endpoint"),
     BOOL("event_payload"),
+    BOOL("payload_packed"),
     JSON("files"),
     TEXT("records_of"),
     TEXT("parent_endpoint"),

@@ -55,6 +55,7 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "core/limits.h"
+#include "port/body_packer.h"
 
 struct store;
 
@@ -147,7 +148,9 @@ struct store {
     const struct store_wake_ops *wake;
     struct store_listener *listener;       /* of this session and those made of it; NULL: none */
     const struct store_patience *patience; /* the same; NULL: none */
-    bool has_events;                       /* the transaction has written some */
+    /* The same: for records that are stored packed. NULL: those cannot be read. */
+    bool (*packer_open)(struct body_packer **packer, struct error *err);
+    bool has_events; /* the transaction has written some */
     enum store_state {
         STORE_IDLE,
         STORE_WRITING, /* between begin and commit */
@@ -178,6 +181,7 @@ static inline bool MUST_CHECK store_another(struct store *store, struct store **
         return false;
     (*session)->listener = store->listener;
     (*session)->patience = store->patience;
+    (*session)->packer_open = store->packer_open;
     return true;
 }
 

@@ -20,8 +20,16 @@ struct archived_body {
     int64_t used_us; /* when a batch had it last */
 };
 
+struct dictionary_key { /* of what */
+    struct str source;
+    struct str endpoint;
+    bool of_payloads; /* of its records; false: of its responses */
+};
+
+/* Never changed, never removed. */
 struct archive_dictionary {
-    int64_t id; /* given by the store */
+    int64_t id; /* given by the store; 0: none */
+    int64_t created_us;
     struct str bytes;
 };
 
@@ -83,11 +91,10 @@ struct store_archive_ops {
                 struct archived_body *body, bool *found, struct error *err);
     bool (*sample)(struct store *store, struct arena *arena, struct str source, struct str endpoint,
                    int64_t limit, struct archive_hash_list *hashes, struct error *err);
-    bool (*dictionary_add)(struct store *store, struct str source, struct str endpoint,
-                           struct str bytes, int64_t now_us, struct error *err);
-    bool (*dictionary_last)(struct store *store, struct arena *arena, struct str source,
-                            struct str endpoint, struct archive_dictionary *dictionary,
-                            struct error *err);
+    bool (*dictionary_add)(struct store *store, const struct dictionary_key *key, struct str bytes,
+                           int64_t now_us, struct error *err);
+    bool (*dictionary_last)(struct store *store, const struct dictionary_key *key,
+                            struct archive_dictionary *dictionary, struct error *err);
     bool (*dictionary_get)(struct store *store, struct arena *arena, int64_t id,
                            struct archive_dictionary *dictionary, bool *found, struct error *err);
     bool (*batches)(struct store *store, struct arena *arena, struct str source,
@@ -122,21 +129,21 @@ static inline bool MUST_CHECK store_archive_sample(struct store *store, struct a
     return store->archive->sample(store, arena, source, endpoint, limit, hashes, err);
 }
 
-static inline bool MUST_CHECK store_archive_dictionary_add(struct store *store, struct str source,
-                                                           struct str endpoint, struct str bytes,
-                                                           int64_t now_us, struct error *err)
+static inline bool MUST_CHECK store_archive_dictionary_add(struct store *store,
+                                                           const struct dictionary_key *key,
+                                                           struct str bytes, int64_t now_us,
+                                                           struct error *err)
 {
-    return store->archive->dictionary_add(store, source, endpoint, bytes, now_us, err);
+    return store->archive->dictionary_add(store, key, bytes, now_us, err);
 }
 
-/* The newest of the endpoint; id 0 where there is none. */
+/* The newest, without its bytes; id 0 where there is none. */
 static inline bool MUST_CHECK store_archive_dictionary_last(struct store *store,
-                                                            struct arena *arena, struct str source,
-                                                            struct str endpoint,
+                                                            const struct dictionary_key *key,
                                                             struct archive_dictionary *dictionary,
                                                             struct error *err)
 {
-    return store->archive->dictionary_last(store, arena, source, endpoint, dictionary, err);
+    return store->archive->dictionary_last(store, key, dictionary, err);
 }
 
 static inline bool MUST_CHECK store_archive_dictionary_get(struct store *store, struct arena *arena,

@@ -23,6 +23,7 @@ struct health_payload {
     struct str provider_id;
     struct str content_hash; /* hex */
     struct str payload;
+    bool is_broken; /* stored packed, and cannot be unpacked: payload is '' */
 };
 struct health_payload_list {
     struct health_payload *items;

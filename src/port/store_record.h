@@ -77,8 +77,10 @@ struct record_write {
     bool is_deleted;             /* a tombstone */
     int64_t observed_us;
     struct str content_hash;
-    struct str payload; /* any bytes, kept as received */
-    struct str fields;  /* JSON by the keys of core/record_view.h, for views; "": they stay */
+    struct str payload;    /* any bytes, kept as received */
+    int64_t dictionary_id; /* by which the payload is packed: who reads the record gets it unpacked;
+                              0: it is as received */
+    struct str fields;     /* JSON by the keys of core/record_view.h, for views; "": they stay */
 };
 
 /* A record as it will be stored, and the event that says so. */
@@ -109,7 +111,7 @@ struct stored_record {
     int64_t checked_us;
     int64_t created_us;
     struct lineage lineage; /* of the last write */
-    struct str payload;
+    struct str payload;     /* as received */
 };
 
 /* A record that an UPDATE should check again. */

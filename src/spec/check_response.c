@@ -371,9 +371,12 @@ static void check_unused(const struct check *check)
     if (check->page_type == PAGINATION_SINGLE)
         (void)check_idle(check, "response.has_more", "page.type",
                          "has no effect: there is one page");
-    if (check->has_phase)
+    if (check->has_phase) {
         (void)check_idle(check, "event.payload", "details.endpoint",
                          "has no effect: records come from details.endpoint");
+        (void)check_idle(check, "payload.packed", "details.endpoint",
+                         "has no effect: records come from details.endpoint");
+    }
     if (check->has_phase && field != NULL) {
         check_row_error(check, "spec.idle", (struct check_place){ .row = field },
                         "has no effect: records come from details.endpoint");

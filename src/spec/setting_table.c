@@ -697,6 +697,11 @@ const struct setting SETTINGS[] = {
       .builtin = "false", .into = INTO_ENDPOINT(event_payload),
       .help = "Whether events carry the whole record beside its fields, from its next change on: "
               "for consumers that cannot read the store." },
+    { "payload.packed", E, REGISTRY_ENDPOINT, "payload_packed", .type = SETTING_BOOL,
+      .builtin = "false", .into = INTO_ENDPOINT(payload_packed),
+      .help = "Whether records are stored packed by zstd, from their next change on, with a "
+              "dictionary of what the first ones have in common. Whoever reads them by patra sees "
+              "no difference." },
 
     /* ---- operations ---- */
     { "operation", O, REGISTRY_OPERATION, "operation", .type = SETTING_CODE,

@@ -311,7 +311,8 @@ struct spec_endpoint {
     struct spec_page page;
     struct spec_window window; /* of the first endpoint */
     struct spec_response response;
-    bool event_payload; /* events carry the whole record */
+    bool event_payload;  /* events carry the whole record */
+    bool payload_packed; /* payloads of records are stored packed */
     /* Where the source has several credentials: a copy of the endpoint for each, with its name,
      * its auth and its rate, in the order of use. The endpoint itself is as the first. */
     struct str credential; /* '': there is one at most */

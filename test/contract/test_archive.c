@@ -81,26 +81,27 @@ TEST(the_oldest_bodies_are_pruned_by_age_and_size)
 
 TEST(the_newest_dictionary_counts_and_older_ones_stay)
 {
+    static const struct dictionary_key key = { STR_INIT("crossref"), STR_INIT("works"), false };
+    static const struct dictionary_key payloads = { STR_INIT("crossref"), STR_INIT("works"), true };
     struct store *store = contract_store();
-    struct archive_dictionary dictionary, first;
+    struct archive_dictionary dictionary, first, last;
     struct error err = { 0 };
     bool found;
 
-    REQUIRE_OK(
-        store_archive_dictionary_last(store, contract_arena(), SOURCE, ENDPOINT, &dictionary, &err),
-        err);
+    REQUIRE_OK(store_archive_dictionary_last(store, &key, &dictionary, &err), err);
     CHECK_EQ(dictionary.id, 0, "none");
-    REQUIRE_OK(store_archive_dictionary_add(store, SOURCE, ENDPOINT, STR("one"), NOW_US, &err),
-               err);
+    REQUIRE_OK(store_archive_dictionary_add(store, &key, STR("one"), NOW_US, &err), err);
+    REQUIRE_OK(store_archive_dictionary_last(store, &key, &first, &err), err);
+    CHECK_EQ(first.created_us, NOW_US, "since when");
+    REQUIRE_OK(store_archive_dictionary_add(store, &key, STR("two"), NOW_US, &err), err);
+    REQUIRE_OK(store_archive_dictionary_last(store, &payloads, &dictionary, &err), err);
+    CHECK_EQ(dictionary.id, 0, "none of payloads");
+    REQUIRE_OK(store_archive_dictionary_add(store, &payloads, STR("three"), NOW_US, &err), err);
+    REQUIRE_OK(store_archive_dictionary_last(store, &key, &last, &err), err);
     REQUIRE_OK(
-        store_archive_dictionary_last(store, contract_arena(), SOURCE, ENDPOINT, &first, &err),
+        store_archive_dictionary_get(store, contract_arena(), last.id, &dictionary, &found, &err),
         err);
-    REQUIRE_OK(store_archive_dictionary_add(store, SOURCE, ENDPOINT, STR("two"), NOW_US, &err),
-               err);
-    REQUIRE_OK(
-        store_archive_dictionary_last(store, contract_arena(), SOURCE, ENDPOINT, &dictionary, &err),
-        err);
-    CHECK_STR(dictionary.bytes, STR("two"), "the newest");
+    CHECK(found && str_eq(dictionary.bytes, STR("two")), "the newest of responses");
     REQUIRE_OK(
         store_archive_dictionary_get(store, contract_arena(), first.id, &dictionary, &found, &err),
         err);

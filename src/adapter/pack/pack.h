@@ -38,7 +38,7 @@ struct pack_library {
     bool (*body)(struct body_packer **packer, struct error *err);
 };
 
-/* For responses of the archive. Close it in any case. */
+/* For responses of the archive, and for payloads. Close it in any case. */
 bool body_packer_open(struct body_packer **packer, struct error *err) MUST_CHECK;
 
 /* In the module. */

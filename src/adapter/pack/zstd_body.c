@@ -1,4 +1,4 @@
-/* Responses of the archive, by libzstd and its dictionary builder. */
+/* Responses of the archive and payloads, by libzstd and its dictionary builder. */
 #include <stdlib.h>
 #include <zdict.h>
 #include <zstd.h>
@@ -20,11 +20,18 @@ struct zstd_body {
 
 static bool failed(size_t code, struct error *err)
 {
-    return error_set(err, ERROR_FATAL, "archive.broken", "zstd: %s", ZSTD_getErrorName(code));
+    return error_set(err, ERROR_FATAL, "pack.broken", "zstd: %s", ZSTD_getErrorName(code));
+}
+
+static bool no_memory(struct error *err)
+{
+    return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory to compress");
 }
 
 static void forget(struct zstd_body *body)
 {
+    if (body->packing != NULL)
+        (void)ZSTD_CCtx_refCDict(body->packing, NULL);
     (void)ZSTD_freeCDict(body->to_pack);
     (void)ZSTD_freeDDict(body->to_unpack);
     body->to_pack = NULL;
@@ -32,24 +39,36 @@ static void forget(struct zstd_body *body)
     body->dictionary_id = 0;
 }
 
-static bool take_dictionary(struct zstd_body *body, const struct body_dictionary *dictionary,
-                            struct error *err)
+static void take_dictionary(struct zstd_body *body, int64_t id)
 {
-    const struct str bytes = dictionary->bytes;
+    if (id == body->dictionary_id)
+        return;
+    forget(body);
+    body->dictionary_id = id;
+}
 
-    if (dictionary->id == body->dictionary_id)
+/* Each half is made when it is needed: who only reads needs the smaller one. */
+static bool ready_to_pack(struct zstd_body *body, const struct body_dictionary *dictionary,
+                          struct error *err)
+{
+    take_dictionary(body, dictionary->id);
+    if (dictionary->id == 0 || body->to_pack != NULL)
+        return true;
+    body->to_pack = ZSTD_createCDict(dictionary->bytes.data, dictionary->bytes.len, LEVEL);
+    if (body->to_pack != NULL && !ZSTD_isError(ZSTD_CCtx_refCDict(body->packing, body->to_pack)))
         return true;
     forget(body);
-    if (dictionary->id == 0)
+    return no_memory(err);
+}
+
+static bool ready_to_unpack(struct zstd_body *body, const struct body_dictionary *dictionary,
+                            struct error *err)
+{
+    take_dictionary(body, dictionary->id);
+    if (dictionary->id == 0 || body->to_unpack != NULL)
         return true;
-    body->to_pack = ZSTD_createCDict(bytes.data, bytes.len, LEVEL);
-    body->to_unpack = ZSTD_createDDict(bytes.data, bytes.len);
-    if (body->to_pack == NULL || body->to_unpack == NULL) {
-        forget(body);
-        return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory for a dictionary");
-    }
-    body->dictionary_id = dictionary->id;
-    return true;
+    body->to_unpack = ZSTD_createDDict(dictionary->bytes.data, dictionary->bytes.len);
+    return body->to_unpack != NULL || no_memory(err);
 }
 
 static bool zstd_pack(struct body_packer *packer, struct arena *arena,
@@ -63,13 +82,9 @@ static bool zstd_pack(struct body_packer *packer, struct arena *arena,
 
     if (out == NULL)
         return arena_error(arena, err);
-    if (!take_dictionary(body, dictionary, err))
+    if (!ready_to_pack(body, dictionary, err))
         return false;
-    if (body->to_pack != NULL)
-        len = ZSTD_compress_usingCDict(body->packing, out, room, bytes.data, bytes.len,
-                                       body->to_pack);
-    else
-        len = ZSTD_compressCCtx(body->packing, out, room, bytes.data, bytes.len, LEVEL);
+    len = ZSTD_compress2(body->packing, out, room, bytes.data, bytes.len);
     if (ZSTD_isError(len))
         return failed(len, err);
     *packed = (struct str){ out, len };
@@ -86,11 +101,11 @@ static bool zstd_unpack(struct body_packer *packer, struct arena *arena,
     size_t len;
 
     if (room > (unsigned long long)ARCHIVE_BYTES_MAX) /* also where it is unknown or no frame */
-        return error_set(err, ERROR_FATAL, "archive.broken", "not a packed response");
+        return error_set(err, ERROR_FATAL, "pack.broken", "not bytes that were packed");
     out = arena_alloc_raw(arena, (size_t)room + 1);
     if (out == NULL)
         return arena_error(arena, err);
-    if (!take_dictionary(body, dictionary, err))
+    if (!ready_to_unpack(body, dictionary, err))
         return false;
     if (body->to_unpack != NULL)
         len = ZSTD_decompress_usingDDict(body->unpacking, out, (size_t)room, packed.data,
@@ -141,19 +156,28 @@ static void zstd_body_close(struct body_packer *packer)
     free(body);
 }
 
+/* With a checksum of the bytes: one that was changed is noticed wherever it is read. */
+static bool set_up(struct zstd_body *body)
+{
+    body->packing = ZSTD_createCCtx();
+    body->unpacking = ZSTD_createDCtx();
+    return body->packing != NULL && body->unpacking != NULL &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(body->packing, ZSTD_c_compressionLevel, LEVEL)) &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(body->packing, ZSTD_c_checksumFlag, 1));
+}
+
 bool pack_body_open(struct body_packer **packer, struct error *err)
 {
     struct zstd_body *body = calloc(1, sizeof(*body));
 
     *packer = NULL;
-    if (body == NULL || (body->packing = ZSTD_createCCtx()) == NULL ||
-        (body->unpacking = ZSTD_createDCtx()) == NULL) {
-        if (body != NULL)
-            (void)ZSTD_freeCCtx(body->packing);
-        free(body);
-        return error_set(err, ERROR_TRANSIENT, "memory.system", "no memory to compress");
-    }
+    if (body == NULL)
+        return no_memory(err);
     body->packer = (struct body_packer){ zstd_pack, zstd_unpack, zstd_train, zstd_body_close };
+    if (!set_up(body)) {
+        zstd_body_close(&body->packer);
+        return no_memory(err);
+    }
     *packer = &body->packer;
     return true;
 }

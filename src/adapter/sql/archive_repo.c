@@ -69,59 +69,63 @@ static bool archive_sample(struct store *store, struct arena *arena, struct str 
 
 /* ---- dictionaries ---- */
 
-static const char DICTIONARY_ADD[] =
-    "INSERT INTO ing_archive_dictionary (provenance_code, endpoint_name, bytes, created_at)"
-    " VALUES (:source, :endpoint, :bytes, :now)";
+static void bind_key(struct statement *st, const struct dictionary_key *key)
+{
+    bind_text(st, ":source", key->source);
+    bind_text(st, ":endpoint", key->endpoint);
+    bind_bool(st, ":of_payloads", key->of_payloads);
+}
 
-static bool dictionary_add(struct store *store, struct str source, struct str endpoint,
-                           struct str bytes, int64_t now_us, struct error *err)
+static const char DICTIONARY_ADD[] =
+    "INSERT INTO ing_archive_dictionary (provenance_code, endpoint_name, of_payloads, created_at,"
+    " bytes) VALUES (:source, :endpoint, :of_payloads, :now, :bytes)";
+
+static bool dictionary_add(struct store *store, const struct dictionary_key *key, struct str bytes,
+                           int64_t now_us, struct error *err)
 {
     struct statement *st = statement_of(store, DICTIONARY_ADD);
 
-    bind_text(st, ":source", source);
-    bind_text(st, ":endpoint", endpoint);
-    bind_bytes(st, ":bytes", bytes);
+    bind_key(st, key);
     bind_instant(st, ":now", now_us);
+    bind_bytes(st, ":bytes", bytes);
     return statement_run(st, NULL, err) || error_wrap(err, "add a dictionary");
 }
 
-static bool read_dictionary(struct statement *st, struct arena *arena,
-                            struct archive_dictionary *dictionary, bool *found, struct error *err)
-{
-    *dictionary = (struct archive_dictionary){ 0 };
-    *found = rows_next(&st->rows);
-    if (*found) {
-        dictionary->id = rows_i64(&st->rows);
-        dictionary->bytes = rows_text(&st->rows, arena);
-    }
-    return rows_finish(&st->rows, err) || error_wrap(err, "read a dictionary");
-}
-
 static const char DICTIONARY_LAST[] =
-    "SELECT id, bytes FROM ing_archive_dictionary"
-    " WHERE provenance_code = :source AND endpoint_name = :endpoint ORDER BY id DESC LIMIT 1";
+    "SELECT id, created_at FROM ing_archive_dictionary WHERE provenance_code = :source"
+    " AND endpoint_name = :endpoint AND of_payloads = :of_payloads ORDER BY id DESC LIMIT 1";
 
-static bool dictionary_last(struct store *store, struct arena *arena, struct str source,
-                            struct str endpoint, struct archive_dictionary *dictionary,
-                            struct error *err)
+static bool dictionary_last(struct store *store, const struct dictionary_key *key,
+                            struct archive_dictionary *dictionary, struct error *err)
 {
     struct statement *st = statement_of(store, DICTIONARY_LAST);
-    bool found;
 
-    bind_text(st, ":source", source);
-    bind_text(st, ":endpoint", endpoint);
-    return read_dictionary(st, arena, dictionary, &found, err);
+    *dictionary = (struct archive_dictionary){ 0 };
+    bind_key(st, key);
+    if (rows_next(&st->rows)) {
+        dictionary->id = rows_i64(&st->rows);
+        dictionary->created_us = rows_i64(&st->rows);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "find a dictionary");
 }
 
-static const char DICTIONARY_GET[] = "SELECT id, bytes FROM ing_archive_dictionary WHERE id = :id";
+static const char DICTIONARY_GET[] =
+    "SELECT id, created_at, bytes FROM ing_archive_dictionary WHERE id = :id";
 
 static bool dictionary_get(struct store *store, struct arena *arena, int64_t id,
                            struct archive_dictionary *dictionary, bool *found, struct error *err)
 {
     struct statement *st = statement_of(store, DICTIONARY_GET);
 
+    *dictionary = (struct archive_dictionary){ 0 };
     bind_i64(st, ":id", id);
-    return read_dictionary(st, arena, dictionary, found, err);
+    *found = rows_next(&st->rows);
+    if (*found) {
+        dictionary->id = rows_i64(&st->rows);
+        dictionary->created_us = rows_i64(&st->rows);
+        dictionary->bytes = rows_text(&st->rows, arena);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "read a dictionary");
 }
 
 /* ---- batches ---- */

@@ -1,4 +1,5 @@
 /* Expressions, and records that are read again by another mapping. */
+#include "adapter/sql/payload.h"
 #include "adapter/sql/record_event_cells.h"
 #include "adapter/sql/record_names.h"
 #include "adapter/sql/session.h"
@@ -54,7 +55,7 @@ static bool expr_get(struct store *store, struct arena *arena, struct str expr_h
 static const char RECORDS[] =
     "SELECT r.id, r.provider_id, r.updated_at, r.provider_version, r.version, r.content_hash,"
     " r.observed_at, p.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id,"
-    " r.batch_id, c.payload"
+    " r.batch_id, " PAYLOAD_COLUMNS
     " FROM ing_record_state AS r JOIN ing_record_content AS c ON c.record_id = r.id"
     " LEFT JOIN ing_task_run_batch AS b ON b.id = r.batch_id"
     " LEFT JOIN ing_plan AS p ON p.id = b.plan_id"
@@ -83,7 +84,7 @@ static bool expr_records(struct store *store, struct arena *arena, const struct 
         record->content_hash = rows_hash(&st->rows, arena);
         record->observed_us = rows_i64(&st->rows);
         record->lineage = rows_lineage(&st->rows);
-        record->payload = rows_text(&st->rows, arena);
+        record->payload = payload_text(st, arena, record->provider_id);
         record->source = page->source;
         record->endpoint = page->endpoint;
         record->expr_hash = page->expr_hash;

@@ -1,5 +1,5 @@
 /* What of the database is broken or missing. */
-#include "adapter/sql/session.h"
+#include "adapter/sql/payload.h"
 #include "core/migration.h"
 #include "port/store_health.h"
 
@@ -26,7 +26,8 @@ static bool health_faults(struct store *store, struct arena *arena, bool is_deep
 }
 
 static const char PAYLOADS[] =
-    "SELECT r.id, e.provenance_code, e.endpoint_name, r.provider_id, r.content_hash, c.payload"
+    "SELECT r.id, e.provenance_code, e.endpoint_name, r.provider_id, r.content_hash,"
+    " " PAYLOAD_COLUMNS
     " FROM ing_record_state AS r JOIN ing_record_endpoint AS e ON e.id = r.endpoint_id"
     " JOIN ing_record_content AS c ON c.record_id = r.id"
     " WHERE r.id > :after AND {bytes}(r.content_hash) > 0 ORDER BY r.id LIMIT :limit";
@@ -46,7 +47,7 @@ static bool health_payloads(struct store *store, struct arena *arena, int64_t af
         item->endpoint = rows_text(&st->rows, arena);
         item->provider_id = rows_text(&st->rows, arena);
         item->content_hash = rows_hash(&st->rows, arena);
-        item->payload = rows_text(&st->rows, arena);
+        item->payload = payload_try(st, arena, item->provider_id, &item->is_broken);
     }
     return rows_finish(&st->rows, err) || error_wrap(err, "read payloads");
 }

@@ -1,7 +1,7 @@
 /* Records and their changes, as people and exports read them. */
 #include "adapter/sql/key_digest.h"
+#include "adapter/sql/payload.h"
 #include "adapter/sql/record_names.h"
-#include "adapter/sql/session.h"
 #include "port/store_record_read.h"
 
 #define PLAIN_COLUMNS                                                  \
@@ -57,7 +57,8 @@ static bool page_begin(struct store *store, bool *owns_transaction, struct error
 #define WALK(condition)                                                                    \
     "SELECT " PLAIN_COLUMNS ","                                                            \
     " CASE WHEN :with_changed THEN " CHANGED_AT " END AS changed_at,"                      \
-    " {bytes}(payload) AS bytes, CASE WHEN :with_payload THEN payload END AS payload"      \
+    " {bytes}(payload) AS bytes, dictionary_id,"                                           \
+    " CASE WHEN :with_payload OR dictionary_id IS NOT NULL THEN payload END AS payload"    \
     " FROM ing_record_state AS r JOIN ing_record_content ON record_id = r.id"              \
     " WHERE endpoint_id = " ENDPOINT_ID(                                                   \
         ":source", ":endpoint") " AND id > :after_id AND record_id > :after_id"            \
@@ -79,7 +80,7 @@ static const char ALL[] = "SELECT * FROM (" WALK(
 /* All records that are not deleted, with their payloads, and nothing that a plain copy of them does
  * not need: an export of millions is a third faster by it. */
 static const char PLAIN[] =
-    "SELECT id, provider_id, updated_at, provider_version, version, created_at, payload"
+    "SELECT id, provider_id, updated_at, provider_version, version, created_at, " PAYLOAD_COLUMNS
     " FROM ing_record_state AS r JOIN ing_record_content ON record_id = r.id"
     " WHERE endpoint_id = " ENDPOINT_ID(
         ":source",
@@ -140,21 +141,35 @@ static void read_plainest(struct rows *rows, struct arena *arena, struct str end
     entry->created_us = rows_i64(rows);
 }
 
-/* The last column, which need not be copied. A taker that fails ends the rows. */
-static bool hand_over(struct rows *rows, struct record_taker *taker, struct record_entry *entry,
+/* The payload, which need not be copied. A taker that fails ends the rows. */
+static bool hand_over(struct statement *st, struct record_taker *taker, struct record_entry *entry,
                       struct error *err)
 {
     struct error ignored;
     bool ok;
 
-    entry->payload = rows_view(rows);
+    entry->payload = payload_view(st, entry->provider_id);
     entry->bytes = (int64_t)entry->payload.len;
-    ok =
-        rows->full != NULL || taker->take(taker, entry, err); /* what is full, rows_finish() says */
+    ok = st->rows.full != NULL || st->failed || /* rows_finish() says so */
+         taker->take(taker, entry, err);
     entry->payload = (struct str){ NULL, 0 };
     if (!ok)
-        (void)!rows_finish(rows, &ignored);
+        (void)!rows_finish(&st->rows, &ignored);
     return ok;
+}
+
+/* One that is packed is read in any case, to say how large it is. */
+static void read_payload(struct statement *st, struct arena *arena, bool with_payload,
+                         struct record_entry *entry)
+{
+    const bool is_packed = !rows_is_null(&st->rows);
+
+    entry->payload = with_payload ? payload_text(st, arena, entry->provider_id)
+                                  : payload_view(st, entry->provider_id);
+    if (is_packed)
+        entry->bytes = (int64_t)entry->payload.len;
+    if (!with_payload)
+        entry->payload = STR("");
 }
 
 /* Adds records of one endpoint. *is_full: the page ends here; there may be more of them. */
@@ -174,8 +189,8 @@ static bool read_endpoint(struct statement *st, struct arena *arena, const struc
             entry->bytes = rows_i64(&st->rows);
         }
         if (walk->taker == NULL)
-            entry->payload = rows_text(&st->rows, arena);
-        else if (!hand_over(&st->rows, walk->taker, entry, err))
+            read_payload(st, arena, walk->with_payload, entry);
+        else if (!hand_over(st, walk->taker, entry, err))
             return false;
         *bytes += entry->bytes;
         *is_full = (int64_t)list->count == walk->limit ||
@@ -305,7 +320,8 @@ static bool record_changes(struct store *store, struct arena *arena,
 
 static const char AS_OF[] =
     "SELECT @place, " PLAIN_COLUMNS
-    ", (SELECT payload FROM ing_record_content WHERE record_id = t.id)"
+    ", (SELECT dictionary_id FROM ing_record_content WHERE record_id = t.id),"
+    " (SELECT payload FROM ing_record_content WHERE record_id = t.id)"
     " FROM {find ing_record_state: endpoint_id = " ENDPOINT_ID(
         ":source", "@endpoint") " AND provider_id = @wanted AND version = @as_of}";
 
@@ -329,7 +345,7 @@ static bool record_as_of(struct store *store, struct arena *arena, struct str so
         struct record_entry *entry = &entries[place];
 
         read_plain(&st->rows, arena, changes->items[place].endpoint, entry);
-        entry->payload = rows_text(&st->rows, arena);
+        entry->payload = payload_text(st, arena, entry->provider_id);
         entry->bytes = (int64_t)entry->payload.len;
         entry->changed_us = changes->items[place].changed_us;
     }

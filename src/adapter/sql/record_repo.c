@@ -1,4 +1,5 @@
 /* Records: what is known of them, and which are due for a look. */
+#include "adapter/sql/payload.h"
 #include "adapter/sql/record_names.h"
 #include "adapter/sql/record_rows.h"
 #include "adapter/sql/session.h"
@@ -7,7 +8,7 @@
 #define RECORD_COLUMNS                                                                        \
     "id, provenance_code, endpoint_name, provider_id, updated_at, provider_version, version," \
     " deleted, content_hash, expr_hash, observed_at, checked_at, created_at,"                 \
-    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, payload"
+    " schedule_instance_id, plan_id, slice_id, task_id, run_id, batch_id, " PAYLOAD_COLUMNS
 
 /* The expression is NULL where it is `same`. */
 static void read_record_state(struct rows *rows, struct arena *arena, struct str same,
@@ -25,8 +26,10 @@ static void read_record_state(struct rows *rows, struct arena *arena, struct str
     state->checked_us = rows_i64(rows);
 }
 
-static void read_record(struct rows *rows, struct arena *arena, struct stored_record *record)
+static void read_record(struct statement *st, struct arena *arena, struct stored_record *record)
 {
+    struct rows *rows = &st->rows;
+
     record->id = rows_i64(rows);
     record->source = rows_text(rows, arena);
     record->endpoint = rows_text(rows, arena);
@@ -42,7 +45,7 @@ static void read_record(struct rows *rows, struct arena *arena, struct stored_re
     record->checked_us = rows_i64(rows);
     record->created_us = rows_i64(rows);
     record->lineage = rows_lineage(rows);
-    record->payload = rows_text(rows, arena);
+    record->payload = payload_text(st, arena, record->provider_id);
 }
 
 static bool read_candidates(struct rows *rows, struct arena *arena, struct candidate_list *list,
@@ -129,7 +132,7 @@ static bool record_get(struct store *store, struct arena *arena, const struct re
     bind_text(st, ":provider_id", key->provider_id);
     *found = rows_next(&st->rows);
     if (*found)
-        read_record(&st->rows, arena, record);
+        read_record(st, arena, record);
     return rows_finish(&st->rows, err);
 }
 

@@ -26,8 +26,10 @@ static const char CHANGE[] =
 
 /* Of new records and of changed ones. */
 static const char PUT_CONTENT[] =
-    "INSERT INTO ing_record_content (record_id, payload) {insert @id, @payload}"
-    " ON CONFLICT (record_id) DO UPDATE SET payload = excluded.payload";
+    "INSERT INTO ing_record_content (record_id, dictionary_id, payload)"
+    " {insert @id, @dictionary, @payload}"
+    " ON CONFLICT (record_id) DO UPDATE SET dictionary_id = excluded.dictionary_id,"
+    "   payload = excluded.payload";
 
 const char RECORD_EVENT_ADD[] =
     "INSERT INTO ing_outbox (record_id, version, batch_id, occurred_at, event_id, lane,"
@@ -123,6 +125,7 @@ static bool send_contents(struct store *store, const struct chunk *chunk, struct
 
     for (size_t i = 0; i < chunk->count; i++) {
         cell_i64(st, "@id", chunk->ids[i]);
+        cell_id(st, "@dictionary", chunk->changes[i].record.dictionary_id);
         cell_bytes(st, "@payload", chunk->changes[i].record.payload);
     }
     return statement_send(st, &send, err);

@@ -5,8 +5,10 @@
 
 #include "adapter/sql/dictionary.h"
 #include "adapter/sql/migrate.h"
+#include "adapter/sql/payload.h"
+#include "core/limits.h"
 
-enum { TEXTS_MAX = 4 << 20 };
+enum { TEXTS_MAX = 4 << 20, SCRATCH_MORE = 1 << 20 };
 
 static void session_close(struct store *store)
 {
@@ -31,6 +33,7 @@ static bool session_reconnect(struct store *store, struct error *err)
     struct sql_session *session = sql_session_of(store);
 
     session->names = (struct session_names){ 0 };
+    payload_forget(session);
     return session->driver->reconnect(session, err) || error_wrap(err, "reconnect");
 }
 
@@ -129,6 +132,7 @@ void sql_session_init(struct sql_session *session, const struct sql_driver *driv
         .alert_config = &SQL_ALERT_CONFIG,
     };
     arena_init(&session->texts, TEXTS_MAX);
+    arena_init(&session->payloads.scratch, (size_t)ARCHIVE_BYTES_MAX + SCRATCH_MORE);
 }
 
 void sql_session_release(struct sql_session *session)
@@ -143,5 +147,7 @@ void sql_session_release(struct sql_session *session)
         free(st->cells);
         free(st);
     }
+    payload_forget(session);
+    arena_release(&session->payloads.scratch);
     arena_release(&session->texts);
 }

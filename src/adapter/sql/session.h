@@ -74,6 +74,14 @@ struct sql_session {
         } endpoint, expr;
         bool is_new; /* added by the transaction that is open */
     } names;
+    struct session_payloads { /* see payload.h */
+        struct known_dictionary {
+            int64_t id; /* 0: none */
+            struct body_packer *packer;
+        } known[4];
+        size_t next;          /* the place of the next one */
+        struct arena scratch; /* the payload that was read last */
+    } payloads;
     struct arena texts; /* SQL that is built at run time; see registry_repo.c */
     struct registry_texts {
         const char *select[REGISTRY_TABLE_COUNT];

@@ -368,6 +368,14 @@ static bool next_row(struct rows *rows)
     return has_row;
 }
 
+void statement_fail(struct statement *st, const struct error *err)
+{
+    if (st->failed)
+        return;
+    st->failed = true;
+    st->session->failure = *err;
+}
+
 /* Makes it ready for its next use. */
 static int64_t reset(struct statement *st)
 {

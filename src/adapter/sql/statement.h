@@ -112,6 +112,9 @@ void cell_id_range(struct statement *st, const char *from, const char *to, struc
 /* For values whose type is known only at run time. */
 void cell_value(struct statement *st, const char *name, struct sql_value value);
 
+/* The row that was reached cannot be read: the rows end, and rows_finish() returns this. */
+void statement_fail(struct statement *st, const struct error *err);
+
 /* Whether the database runs it as one statement, whatever the number of its rows. */
 bool statement_is_single(const struct statement *st);
 

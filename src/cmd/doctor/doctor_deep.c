@@ -29,6 +29,9 @@ static bool is_intact(struct arena *arena, const struct health_payload *item, bo
     struct error unread; /* no JSON, or without a canonical form: then only the bytes count */
     struct str canonical;
 
+    *intact = false;
+    if (item->is_broken)
+        return true;
     if (!has_hash(item->payload, item->content_hash, intact, err))
         return false;
     return *intact || !json_canonical_text(arena, item->payload, &canonical, &unread) ||
@@ -41,8 +44,9 @@ static void name_record(struct doctor *d, const struct health_payload *item)
 
     doctor_add(
         d, "record.content",
-        arena_printf(arena, "record %.*s of %.*s/%.*s is not what was stored: its hash differs",
-                     STR_ARG(item->provider_id), STR_ARG(item->source), STR_ARG(item->endpoint)),
+        arena_printf(arena, "record %.*s of %.*s/%.*s is not what was stored: %s",
+                     STR_ARG(item->provider_id), STR_ARG(item->source), STR_ARG(item->endpoint),
+                     item->is_broken ? "it cannot be unpacked" : "its hash differs"),
         arena_printf(arena,
                      "Restore a backup, or have it fetched again as if it had changed: "
                      "UPDATE ing_record_state SET content_hash = substr(content_hash, 1, 0) WHERE "

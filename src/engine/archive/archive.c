@@ -81,7 +81,9 @@ static bool write_bytes(struct arena *arena, const struct archive_input *input, 
 static bool load_dictionary(struct archive *archive, struct str source, struct str endpoint,
                             struct error *err)
 {
+    const struct dictionary_key key = { .source = source, .endpoint = endpoint };
     struct archive_dictionary found;
+    bool is_there = true;
 
     if (archive->is_loaded && str_eq(archive->source, source) &&
         str_eq(archive->endpoint, endpoint))
@@ -90,8 +92,9 @@ static bool load_dictionary(struct archive *archive, struct str source, struct s
     archive->is_loaded = false;
     archive->source = arena_copy(&archive->memory, source);
     archive->endpoint = arena_copy(&archive->memory, endpoint);
-    if (!store_archive_dictionary_last(archive->store, &archive->memory, source, endpoint, &found,
-                                       err))
+    if (!store_archive_dictionary_last(archive->store, &key, &found, err) ||
+        (found.id > 0 && !store_archive_dictionary_get(archive->store, &archive->memory, found.id,
+                                                       &found, &is_there, err)))
         return false;
     archive->dictionary = (struct body_dictionary){ found.id, found.bytes };
     archive->is_loaded = !archive->memory.failed;
@@ -230,8 +233,10 @@ static bool train(struct archive *archive, const struct spec *spec,
         return false;
     archive->is_loaded = false;
     return dictionary.len == 0 ||
-           store_archive_dictionary_add(archive->store, spec->source, endpoint->name, dictionary,
-                                        now_us, err);
+           store_archive_dictionary_add(
+               archive->store,
+               &(struct dictionary_key){ .source = spec->source, .endpoint = endpoint->name },
+               dictionary, now_us, err);
 }
 
 static bool prune(struct archive *archive, const struct spec *spec,

@@ -343,6 +343,19 @@ static void attempt_init(struct attempt *attempt, struct commit_context *context
     make_row(attempt);
 }
 
+/* Before the transaction, and before records are judged. */
+static bool ready_to_pack(struct attempt *attempt, int64_t now_us, struct error *err)
+{
+    struct records *records = &attempt->records;
+    const struct record_context *context = &attempt->record_context;
+
+    if (attempt->context->pack == NULL || records->count == 0 ||
+        !records->origin.reader->endpoint->payload_packed)
+        return true;
+    records->pack = attempt->context->pack;
+    return payload_pack_begin(records->pack, context->source, context->endpoint, now_us, err);
+}
+
 bool batch_commit(struct commit_context *context, struct fetch *fetch,
                   const struct fetch_batch *batch, struct commit_times times,
                   struct commit_result *result, struct error *err)
@@ -365,7 +378,7 @@ bool batch_commit(struct commit_context *context, struct fetch *fetch,
                                         .is_by_id = context->is_by_id };
     if (!records_init(&attempt.records, batch, err) ||
         !rejects_init(&attempt.rejects, &attempt.record_context, err) ||
-        !try_until_done(&attempt, times.now_us, err))
+        !ready_to_pack(&attempt, times.now_us, err) || !try_until_done(&attempt, times.now_us, err))
         return error_wrap(err, "commit batch %" PRId64 " of run %" PRId64, batch->batch_no,
                           context->run->id);
     return true;

@@ -28,6 +28,7 @@
 #define PATRA_ENGINE_EXECUTE_COMMIT_H
 
 #include "base/uuid.h"
+#include "engine/archive/payload_pack.h"
 #include "engine/execute/stats.h"
 #include "engine/fetch/fetch.h"
 #include "port/random.h"
@@ -58,6 +59,7 @@ struct commit_context { /* the same for all batches of a run; views */
     struct arena *arena;              /* reset for each batch */
     const struct archived_body *body; /* the response, to be archived with its batch; NULL: it is
                                          not. Of the rest of a response only the hash counts. */
+    struct payload_pack *pack; /* for endpoints that want it; NULL: payloads stay as received */
 
     /* Commit's own: zero at the start, ended by commit_context_release(). */
     struct uuid_state ids;

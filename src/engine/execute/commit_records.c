@@ -89,16 +89,17 @@ static bool hash_item(struct records *records, size_t i, struct error *err)
 }
 
 /* The hash of a dated record is that of its bytes. Where the bytes differ, JSON may say the same in
- * another form: members in another order, other blanks. This is rare, so it may cost a read. */
+ * another form: members in another order, other blanks. This is rare, so it may cost a read.
+ * Without a hash, what is stored is to be replaced, and may be broken. */
 static bool is_same_form(struct records *records, size_t i, const struct record_context *context,
-                         bool *is_same, struct error *err)
+                         bool is_known, bool *is_same, struct error *err)
 {
     const struct record_key key = { context->source, context->endpoint, records->ids[i] };
     struct stored_record stored;
     bool found;
 
     *is_same = false;
-    if (record_hash_is_canonical(&records->origin))
+    if (!is_known || record_hash_is_canonical(&records->origin))
         return true;
     if (!store_record_get(records->store, records->arena, &key, &stored, &found, err))
         return false;
@@ -112,7 +113,7 @@ static bool judge_content(struct records *records, size_t i, const struct record
     if (!hash_item(records, i, err))
         return false;
     *is_same = str_eq(records->hashes[i], state->content_hash);
-    return *is_same || is_same_form(records, i, context, is_same, err);
+    return *is_same || is_same_form(records, i, context, state->content_hash.len > 0, is_same, err);
 }
 
 /* As it is stored. A date that was not believable when it was last observed, nor is now, is none.
@@ -231,7 +232,9 @@ static bool add_change(struct records *records, size_t i, const struct record_co
     change->record.content_hash = records->hashes[i];
     change->event.event_type = event_type_of(record, state);
     origin.arena = records->arena;
-    if (!record_event_make(change, context, &records->cause, &origin, record, err))
+    if (!record_event_make(change, context, &records->cause, &origin, record, err) ||
+        (records->pack != NULL &&
+         !payload_pack_row(records->pack, records->arena, &change->record, err)))
         return false;
     records->change_count++;
     return true;

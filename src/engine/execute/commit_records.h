@@ -28,6 +28,7 @@ struct records {
     bool touches_older; /* requested by id: a record that is older was checked nevertheless */
     struct maybe_instant late_before; /* assignment.late_before */
     bool must_wait;                   /* a race was lost: lock all records before any is changed */
+    struct payload_pack *pack;        /* with the dictionary of the endpoint; NULL: as received */
 
     const struct record **items; /* by provider_id */
     struct str *hashes;          /* theirs; data NULL: not needed so far */

@@ -37,6 +37,7 @@ bool executor_open(struct executor **out, const struct executor_parts *parts,
     arena_init(&executor->arena, STEP_BYTES_MAX);
     arena_init(&executor->batch, BATCH_BYTES_MAX);
     arena_init(&executor->archived, BATCH_BYTES_MAX);
+    payload_pack_init(&executor->pack, parts->store, parts->packer_open);
     if (gate_open(&executor->gate,
                   &(struct gate_parts){ .pool = parts->gates,
                                         .store = parts->gate_store,
@@ -58,6 +59,7 @@ void executor_close(struct executor *executor)
         return;
     gate_close(executor->gate);
     archive_release(&executor->archive);
+    payload_pack_release(&executor->pack);
     arena_release(&executor->archived);
     arena_release(&executor->batch);
     arena_release(&executor->arena);

@@ -92,7 +92,7 @@ struct executor_parts {  /* all must outlive the executor */
     struct executor_watch *watch; /* may be NULL */
     struct log *log;              /* may be NULL */
     int wake_fd;                  /* CLOCK_NO_WAKE: none */
-    /* For sources that archive their responses; NULL: none are archived. */
+    /* For sources that archive their responses or pack their records; NULL: none does. */
     bool (*packer_open)(struct body_packer **packer, struct error *err);
 };
 

@@ -25,6 +25,7 @@ struct executor {
     struct arena batch;     /* of one commit */
     struct archive archive; /* without a packer until it is needed */
     struct arena archived;  /* the response that is archived with this batch */
+    struct payload_pack pack;
     bool is_synced;
     int64_t synced_us;       /* what the store's clock said last, */
     int64_t synced_at_us;    /* and when: monotonic */

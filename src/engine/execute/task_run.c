@@ -155,17 +155,19 @@ static bool open_walk(struct task_run *run, struct fetch **fetch, struct error *
     const struct executor_parts *parts = &run->executor->parts;
     const struct fetch_order order = order_of(run);
 
-    run->commit = (struct commit_context){ .store = parts->store,
-                                           .random = parts->random,
-                                           .lease = run->lease,
-                                           .lease_us = run->executor->settings.lease_us,
-                                           .task = run->task,
-                                           .run = &run->run,
-                                           .endpoint = run->assignment.endpoint,
-                                           .expr_proto_hash = run->assignment.plan.expr_proto_hash,
-                                           .is_by_id = run->assignment.slice.dimension == SLICE_ID,
-                                           .late_before = run->assignment.late_before,
-                                           .arena = &run->executor->batch };
+    run->commit =
+        (struct commit_context){ .store = parts->store,
+                                 .random = parts->random,
+                                 .lease = run->lease,
+                                 .lease_us = run->executor->settings.lease_us,
+                                 .task = run->task,
+                                 .run = &run->run,
+                                 .endpoint = run->assignment.endpoint,
+                                 .expr_proto_hash = run->assignment.plan.expr_proto_hash,
+                                 .is_by_id = run->assignment.slice.dimension == SLICE_ID,
+                                 .late_before = run->assignment.late_before,
+                                 .arena = &run->executor->batch,
+                                 .pack = parts->packer_open != NULL ? &run->executor->pack : NULL };
     begin_gate(run);
     return fetch_open(fetch,
                       &(struct fetch_parts){ .http = parts->http,

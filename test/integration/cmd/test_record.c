@@ -378,6 +378,7 @@ static void fill(const char *store)
         (void)snprintf(sql, sizeof(sql),
                        "%s SELECT 1, 1, 'r' || n, 1, false, '', 0, now(), now(), now()"
                        " FROM generate_series(1, %d) AS n; INSERT INTO ing_record_content"
+                       " (record_id, payload)"
                        " SELECT id, convert_to('{\"n\":\"' || repeat('x', 1000) || '\"}', 'UTF8')"
                        " FROM ing_record",
                        COLUMNS, MANY);
@@ -386,6 +387,7 @@ static void fill(const char *store)
                        "%s WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s"
                        " WHERE n < %d) SELECT 1, 1, 'r' || n, 1, 0, x'', 0, 0, 0, 0"
                        " FROM s; INSERT INTO ing_record_content"
+                       " (record_id, payload)"
                        " SELECT id, CAST('{\"n\":\"' || hex(zeroblob(500)) || '\"}' AS BLOB)"
                        " FROM ing_record",
                        COLUMNS, MANY);

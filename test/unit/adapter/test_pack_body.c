@@ -44,7 +44,7 @@ TEST(a_page_is_the_same_with_and_without_a_dictionary)
     CHECK(small.len < plain.len, "and it is smaller");
     CHECK(!body_unpack(packer, &arena, &(struct body_dictionary){ 0 }, small, &again, &err),
           "not without the one it was packed with");
-    CHECK_STR(str_of(err.code), STR("archive.broken"), "code");
+    CHECK_STR(str_of(err.code), STR("pack.broken"), "code");
     body_packer_close(packer);
     arena_release(&arena);
 }

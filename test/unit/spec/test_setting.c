@@ -73,6 +73,7 @@ static const struct {
     { "in the query by its name, or by what it leads to",
       { "details.endpoint", "operation", "endpoint" } },
     { "what the events of later changes carry", { "event.payload" } },
+    { "how the bytes of later changes are stored", { "payload.packed" } },
     { "how the walk proves its end; a walk that is cut short is not done",
       { "page.max_pages", "page.size_fixed", "page.replayable", "page.same_token",
         "page.tail_probe", "page.bridge_to_time", "page.cap", "response.may_be_absent" } },
