@@ -226,14 +226,27 @@ static struct registry_value model_builtin(const struct setting *setting)
     return builtin;
 }
 
-/* What a HARVEST of a feed is where nothing is said: its cursor is of the endpoint's window.type.
- */
-static struct registry_value model_feed(const struct source *source, const struct setting *setting,
-                                        struct str endpoint, struct str operation)
+static bool model_is(const struct source *source, const char *path, const char *word,
+                     struct str endpoint, struct str operation)
+{
+    const struct setting *setting = setting_find(AT_ENDPOINT, str_of(path));
+    const struct registry_value *said = model_said(source, setting, endpoint, operation);
+
+    return said != NULL && str_eq(said->text, str_of(word));
+}
+
+/* What a HARVEST is where nothing is said, by what its endpoint is: its cursor is of the window's
+ * type; a feed, or files, are one slice each. */
+static struct registry_value model_default(const struct source *source,
+                                           const struct setting *setting, struct str endpoint,
+                                           struct str operation)
 {
     const struct setting *type = setting_find(AT_ENDPOINT, STR("window.type"));
     const struct registry_value *said = model_said(source, type, endpoint, operation);
 
+    if (strcmp(setting->path, "slice.by") == 0 &&
+        model_is(source, "role", "BULK", endpoint, operation))
+        return (struct registry_value){ .is_set = true, .text = STR("FILE") };
     if (said == NULL || str_eq(said->text, STR("TIME")))
         return model_builtin(setting);
     if (strcmp(setting->path, "cursor") == 0)
@@ -259,7 +272,7 @@ static void model_single(struct buf *out, const struct source *source, struct st
              (!is_endpoint || strncmp(setting->path, "window.", 7) == 0)))
             continue;
         said = model_said(source, setting, endpoint, operation);
-        builtin = model_feed(source, setting, endpoint, operation);
+        builtin = model_default(source, setting, endpoint, operation);
         (void)snprintf(path, sizeof(path), "%s.%s", block, setting->path);
         if (said == NULL && builtin.is_set)
             said = &builtin;
