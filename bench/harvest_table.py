@@ -17,44 +17,13 @@ import subprocess
 import sys
 import tempfile
 
+from sim_sources import CROSSREF, FROM, OAI, TO
 from stores import BUILD, Postgres, Sqlite, run, simulator
 
-FROM, TO = '2026-01-01', '2026-04-01'
 DAYS = 90
 WORKERS = ('1', '2', '4')
 
-# The simulator says a limit of its own, as Crossref does, and patra keeps it: the bucket holds what all walks request.
-JSON = '''source: bench
-http: {{ base_url: "{base}/crossref", allow_plain_http: true }}
-rate: {{ per_second: 1000, burst: 10000, concurrency: 8 }}
-window: {{ key: indexed, granularity: second, lag: 1m, max: {slice}, min: 1m }}
-endpoints:
-  works:
-    role: search
-    path: /works
-    query:
-      filter: >-
-        from-index-date:${{formatDateTime(window.from, "yyyy-MM-dd'T'HH:mm:ss")}},until-index-date:${{formatDateTime(window.last, "yyyy-MM-dd'T'HH:mm:ss")}}
-      cursor: "${{page.token}}"
-      rows: "${{page.size}}"
-    page: {{ type: token, size: 250, size_max: 1000, initial: "*",
-            next: "$.message['next-cursor']", replayable: false, same_token: continue }}
-    response: {{ items: "$.message.items", id: "$.DOI", id_case: lower,
-                updated_at: "$.indexed.timestamp", date_formats: [epoch_ms],
-                total: "$.message['total-results']" }}
-    fields: {{ title: "$.title[0]" }}
-operations:
-  harvest: {{ endpoint: works }}
-  replay: {{ endpoint: works }}
-'''
-
-XML = '''source: bench
-template: oai-pmh
-http: {{ base_url: "{base}/oai/size250", allow_plain_http: true }}
-rate: {{ per_second: 1000, burst: 10000, concurrency: 8 }}
-'''
-
-FORMS = {'JSON': JSON, 'packed': JSON.replace('    fields:', '    payload: {{ packed: true }}\n    fields:'), 'XML': XML}
+FORMS = {'JSON': CROSSREF, 'packed': CROSSREF.replace('    fields:', '    payload: {{ packed: true }}\n    fields:'), 'XML': OAI}
 RECEIVED = 'SELECT avg(length(payload)) FROM ing_record_content WHERE dictionary_id IS NULL'
 
 # A tenth of the records is stored as if the source had changed them since.

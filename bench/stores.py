@@ -6,9 +6,10 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
-import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -19,17 +20,35 @@ def seconds_of(usage):
     return usage.ru_utime + usage.ru_stime
 
 
-def run(arguments, environment):
-    """The seconds, CPU seconds, peak KiB and written bytes of a program that must succeed."""
-    from_s = time.monotonic()
+class Failed(SystemExit):
+    """A program did not succeed. Ends the measurement where nobody catches it."""
+
+
+def end_with_all_it_started(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def run(arguments, environment, seconds_max=3600):
+    """The seconds, CPU seconds, peak KiB and written bytes of a program that must succeed, with the processes that it waited for."""
     with tempfile.TemporaryFile('w+') as said:
-        process = subprocess.Popen([str(a) for a in arguments], env={**os.environ, **environment}, stdout=said, stderr=said)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        from_s = time.monotonic()
+        process = subprocess.Popen([str(a) for a in arguments], env={**os.environ, **environment}, stdout=said, stderr=said,
+                                   start_new_session=True)
+        limit = threading.Timer(seconds_max, end_with_all_it_started, [process])
+        limit.start()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            limit.cancel()
+            if process.returncode is None:
+                end_with_all_it_started(process)
+        seconds = time.monotonic() - from_s
         if process.returncode != 0:
             said.seek(0)
-            sys.exit(f'{" ".join(map(str, arguments))}: exit code {process.returncode}\n{said.read()}')
-    return {'seconds': time.monotonic() - from_s, 'cpu': seconds_of(usage), 'kib': usage.ru_maxrss, 'written': usage.ru_oublock * 512}
+            raise Failed(f'{" ".join(map(str, arguments))}: exit code {process.returncode} after {seconds:.0f} s\n{said.read()[-2000:]}')
+    return {'seconds': seconds, 'cpu': seconds_of(usage), 'kib': usage.ru_maxrss, 'written': usage.ru_oublock * 512}
 
 
 @contextlib.contextmanager

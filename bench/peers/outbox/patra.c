@@ -20,7 +20,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "../seconds.h"
+#include "../../seconds.h"
 #include "adapter/store_open.h"
 #include "adapter/system/system.h"
 #include "core/lane.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py BUILD PEERS: patra and other outboxes, measured beside each other in one run.
+"""run.py BUILD PEERS [WORD...]: patra and other outboxes, measured beside each other in one run.
 
 BUILD has patra's programs, PEERS what npm and Maven have fetched (scripts/peers). A PostgreSQL of its own is started in a
 temporary folder, on a free port of 127.0.0.1, by an unprivileged user, with fsync on. Peers that read the log get a second one with
@@ -23,7 +23,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from shared import SCALE, Failed, chosen, is_measured  # noqa: E402
 
 POSTGRES = pathlib.Path('/usr/lib/postgresql/15/bin')
 HERE = pathlib.Path(__file__).resolve().parent
@@ -48,10 +50,6 @@ TRANSACTIONAL = """INSERT INTO outbox
 DEBEZIUM = """INSERT INTO outboxevent
   (id, aggregatetype, aggregateid, type, payload)
   SELECT gen_random_uuid(), 'work', key, 'Changed', body FROM """
-
-
-class Skipped(Exception):
-    pass
 
 
 class Server:
@@ -122,7 +120,7 @@ class Peer:
             process.wait()
             raise
         if process.returncode != 0:
-            raise Skipped(f'{arguments[0]} ended with {process.returncode}')
+            raise Failed(f'{arguments[0]} ended with {process.returncode}')
         return json.loads(text.splitlines()[-1]) if text.strip() else {}
 
     def measure(self, server, number):
@@ -147,22 +145,20 @@ class Peer:
 
 
 def peers(build, fetched):
-    scale = float(os.environ.get('PEERS_SCALE', '1'))
-
     def count(events):
-        return max(VERSIONS * 10, int(events * scale))
+        return max(VERSIONS * 10, int(events * SCALE))
 
     # First on each server: what the others there are compared with.
     for how, title, is_logical in (('together', 'patra', False), ('apart', 'patra, three processes', False),
                                    ('together', 'patra, logical', True)):
         yield Peer(title, [build / 'bench/peer_patra', how], events=count(500000), insert=PATRA, table='ing_outbox',
                    env={'PATRA_MODULES': str(build)}, is_logical=is_logical)
-    if (fetched / 'npm/complete').exists():
+    if (fetched / 'pg-transactional-outbox/fetched').exists():
         for variant, title, events in (('default', 'polling, default', 2000), ('tuned', 'polling, tuned', 2000),
                                        ('replication', 'replication', 10000)):
             yield Peer(f'pg-transactional-outbox, {title}', ['node', HERE / 'pg_transactional_outbox.js', variant],
                        events=count(events), insert=TRANSACTIONAL, table='outbox', is_logical=variant == 'replication',
-                       env={'PEER_MODULES': str(fetched / 'npm')})
+                       env={'PEER_MODULES': str(fetched / 'pg-transactional-outbox')})
     if (fetched / 'debezium/complete').exists():
         for variant, title in (('default', 'default'), ('tuned', 'poll 1 ms')):
             yield Peer(f'Debezium, event router, {title}', java(fetched / 'debezium', 'Debezium', variant), events=count(200000),
@@ -197,22 +193,15 @@ def run(all_peers, folder):
             continue
         with Server(folder / ('logical' if is_logical else 'plain'), ['wal_level=logical'] if is_logical else []) as server:
             for peer in these:
-                from_s = time.monotonic()
-                print(f'peers: {peer.name}', end='', file=sys.stderr, flush=True)
-                try:
-                    peer.measure(server, all_peers.index(peer))
-                except (Skipped, subprocess.SubprocessError, KeyError, ValueError) as error:
+                if not is_measured(peer.name, lambda: peer.measure(server, all_peers.index(peer))):
                     peer.result = {}
-                    print(f': failed: {error}', file=sys.stderr)
-                    continue
-                print(f', {time.monotonic() - from_s:.0f} s', file=sys.stderr)
 
 
 def main():
     build, fetched = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-    words = sys.argv[3:]
-    all_peers = [peer for peer in peers(build, fetched)
-                 if not words or any(word in peer.name for word in ['patra', *words])]
+    all_peers = chosen(peers(build, fetched), sys.argv[3:])
+    if not all_peers:
+        return
     all_peers.sort(key=lambda peer: peer.is_logical)  # stays in order otherwise
     if not all_peers[-1].is_logical or all_peers[-1].name == 'patra, logical':
         all_peers = [peer for peer in all_peers if not peer.is_logical]  # nobody to be compared with
