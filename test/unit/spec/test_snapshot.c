@@ -40,13 +40,13 @@ TEST(snapshots_of_the_shipped_sources_have_the_digests_computed_elsewhere)
         const char *file, *operation, *fingerprint;
     } known[] = {
         { "sources/crossref.yaml", "harvest",
-          "e814d2d23cb643c936d8f7ea3a0efd80cc474975970ecb0f7b80d96b81868820" },
+          "43572d2fd52fbdf9f795ff4986367ade701ab731ec14adbb0d9dfbaf3e775031" },
         { "sources/crossref.yaml", "update",
-          "48c3df45a5988773a2b70cb441a11ab3cf607b6620709ef225966bfd647a246a" },
+          "f689b381a8503a0fe815566ac60f5c30266688aaed2eb4862143b6847c781046" },
         { "sources/pubmed.yaml", "harvest",
-          "5b8c4dd39fece6517ae8ec27bd6fa1f1c2ea18fd6b335dbcc5aa335443426de6" },
+          "d7f544f724aa7423558566739ab4918a683171a28acafdba444f4e331001fff3" },
         { "sources/pubmed.yaml", "update",
-          "71485104bb5bee1f6f7bc431b84d27e28af3a4d7db58cbd07eae225d1001db45" },
+          "f3c2bdb4114d2a96d819610b5175de6cbacc8cc28a499019ca5e8ba9f8804596" },
     };
     struct source source;
 
