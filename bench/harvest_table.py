@@ -16,36 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-from stores import BUILD, Postgres, Sqlite, run, simulator
+from stores import BUILD, DAYS, FROM, TO, Postgres, Sqlite, crossref, run, simulator
 
-FROM, TO = '2026-01-01', '2026-04-01'
-DAYS = 90
 WORKERS = ('1', '2', '4')
-
-# The simulator says a limit of its own, as Crossref does, and patra keeps it: the bucket holds what all walks request.
-JSON = '''source: bench
-http: {{ base_url: "{base}/crossref", allow_plain_http: true }}
-rate: {{ per_second: 1000, burst: 10000, concurrency: 8 }}
-window: {{ key: indexed, granularity: second, lag: 1m, max: {slice}, min: 1m }}
-endpoints:
-  works:
-    role: search
-    path: /works
-    query:
-      filter: >-
-        from-index-date:${{formatDateTime(window.from, "yyyy-MM-dd'T'HH:mm:ss")}},until-index-date:${{formatDateTime(window.last, "yyyy-MM-dd'T'HH:mm:ss")}}
-      cursor: "${{page.token}}"
-      rows: "${{page.size}}"
-    page: {{ type: token, size: 250, size_max: 1000, initial: "*",
-            next: "$.message['next-cursor']", replayable: false, same_token: continue }}
-    response: {{ items: "$.message.items", id: "$.DOI", id_case: lower,
-                updated_at: "$.indexed.timestamp", date_formats: [epoch_ms],
-                total: "$.message['total-results']" }}
-    fields: {{ title: "$.title[0]" }}
-operations:
-  harvest: {{ endpoint: works }}
-  replay: {{ endpoint: works }}
-'''
 
 XML = '''source: bench
 template: oai-pmh
@@ -58,9 +31,9 @@ CHANGE = {'SQLite': "UPDATE ing_record_state SET updated_at = updated_at - 10000
           'PostgreSQL': "UPDATE ing_record_state SET updated_at = updated_at - interval '1 s', content_hash = '' WHERE id % 10 = 0"}
 
 
-def write_source(folder, base, text, workers):
+def write_source(folder, base, form, workers):
     path = folder / 'bench.yaml'
-    path.write_text(text.format(base=base, slice=f'{DAYS // workers + 1}d'))
+    path.write_text(XML.format(base=base) if form == 'XML' else crossref(base, days=DAYS // workers + 1))
     return path
 
 
@@ -75,11 +48,11 @@ def measure(store, command, dsn, workers):
     return spent
 
 
-def harvest(store, form, text, base, folder, workers, rows):
+def harvest(store, form, base, folder, workers, rows):
     dsn = store.new()
     environment = {'PATRA_STORE': dsn, 'PATRA_MODULES': str(BUILD)}
     run([BUILD / 'patra', 'init'], environment)
-    run([BUILD / 'patra', 'source', 'apply', write_source(folder, base, text, workers)], environment)
+    run([BUILD / 'patra', 'source', 'apply', write_source(folder, base, form, workers)], environment)
     for what, command in (('new', 'harvest'), ('unchanged', 'replay'), ('10 % changed', 'replay')):
         if what == '10 % changed':
             store.ask(dsn, CHANGE[store.name])
@@ -130,10 +103,10 @@ def main():
                 if wanted('floor'):
                     floor(base, records, rows)
                 for store in stores:
-                    for form, text in (('JSON', JSON), ('XML', XML)):
+                    for form in ('JSON', 'XML'):
                         for workers in (1, 2, 4):
                             if wanted(store.name, form, str(workers)):
-                                harvest(store, form, text, base, folder, workers, rows)
+                                harvest(store, form, base, folder, workers, rows)
         finally:
             for store in stores:
                 store.close()
