@@ -30,9 +30,11 @@ static bool open_packed(struct arena *arena, struct str path, struct byte_sink *
 bool retaining_once(struct store *store, struct clock *clock, const char *folder, int64_t keep_us,
                     struct retained_count *count, struct error *err)
 {
-    struct retain_parts parts = {
-        .store = store, .folder = str_of(folder), .open = open_packed, .keep_us = keep_us
-    };
+    struct retain_parts parts = { .store = store,
+                                  .folder = str_of(folder),
+                                  .open = open_packed,
+                                  .keep_us = keep_us,
+                                  .clock = clock };
 
     if (mkdir(folder, FOLDER_MODE) != 0 && errno != EEXIST)
         return error_set(err, ERROR_REQUEST, "file.write", "%s: %s", folder, strerror(errno));
