@@ -20,7 +20,7 @@ import urllib.parse
 import history
 from stores import BUILD, FROM, TO, crossref, run, simulator
 
-RATE, TIMES, PAIRS, HARVESTED = 10, 20, 3, 50000
+RATE, TIMES, PAIRS, HARVESTED = 10, 20, 3, 30000
 
 # {id} a record that is there, {no} an id that is not, {task} a task and its run, {batch} a number of a batch of it; another one each time.
 QUESTIONS = (

@@ -8,6 +8,7 @@ with one. Asserts nothing.
 import http.client
 import http.server
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def make(store, folder, port, queued):
 
 
 def end(process):
-    process.terminate()
+    os.kill(process.pid, signal.SIGTERM)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return usage.ru_utime + usage.ru_stime

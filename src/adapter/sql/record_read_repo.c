@@ -398,9 +398,10 @@ static bool record_counts(struct store *store, struct arena *arena, struct str s
 /* As a page: a source that is new since the last statistics would be looked for in the whole table.
  */
 static const char COUNT_TO[] =
-    "SELECT count(*) FROM (SELECT 1 FROM ing_record_endpoint AS e"
-    " JOIN ing_record_state AS r ON r.endpoint_id = e.id"
-    " WHERE e.provenance_code = :source AND NOT r.deleted LIMIT :limit) AS first_ones";
+    "SELECT CAST(coalesce(sum(n), 0) AS bigint) FROM (SELECT (SELECT count(*) FROM"
+    "  (SELECT 1 FROM ing_record_state AS r WHERE r.endpoint_id = e.id AND NOT r.deleted"
+    "   LIMIT :limit) AS first_ones) AS n"
+    " FROM ing_record_endpoint AS e WHERE e.provenance_code = :source) AS endpoints";
 
 static bool record_count_to(struct store *store, struct str source, int64_t limit, int64_t *count,
                             struct error *err)
@@ -414,6 +415,8 @@ static bool record_count_to(struct store *store, struct str source, int64_t limi
     bind_text(st, ":source", source);
     bind_i64(st, ":limit", limit);
     ok = rows_only_i64(&st->rows, count, err);
+    if (ok && *count > limit)
+        *count = limit; /* each endpoint has so many */
     return store_end_if_owned(store, owns, ok, err) || error_wrap(err, "count records");
 }
 
