@@ -17,13 +17,12 @@ import subprocess
 import sys
 import tempfile
 
-from sim_sources import CROSSREF, FROM, OAI, TO
+from sim_sources import DAYS, FROM, TO, crossref, oai
 from stores import BUILD, Postgres, Sqlite, run, simulator
 
-DAYS = 90
 WORKERS = ('1', '2', '4')
 
-FORMS = {'JSON': CROSSREF, 'packed': CROSSREF.replace('    fields:', '    payload: {{ packed: true }}\n    fields:'), 'XML': OAI}
+FORMS = {'JSON': crossref, 'packed': lambda base, days: crossref(base, days=days, packed='true'), 'XML': lambda base, days: oai(base)}
 RECEIVED = 'SELECT avg(length(payload)) FROM ing_record_content WHERE dictionary_id IS NULL'
 
 # A tenth of the records is stored as if the source had changed them since.
@@ -31,9 +30,9 @@ CHANGE = {'SQLite': "UPDATE ing_record_state SET updated_at = updated_at - 10000
           'PostgreSQL': "UPDATE ing_record_state SET updated_at = updated_at - interval '1 s', content_hash = '' WHERE id % 10 = 0"}
 
 
-def write_source(folder, base, text, workers):
+def write_source(folder, base, form, workers):
     path = folder / 'bench.yaml'
-    path.write_text(text.format(base=base, slice=f'{DAYS // workers + 1}d'))
+    path.write_text(FORMS[form](base, days=DAYS // workers + 1))
     return path
 
 
@@ -48,11 +47,11 @@ def measure(store, command, dsn, workers):
     return spent
 
 
-def harvest(store, form, text, base, folder, workers, rows):
+def harvest(store, form, base, folder, workers, rows):
     dsn = store.new()
     environment = {'PATRA_STORE': dsn, 'PATRA_MODULES': str(BUILD)}
     run([BUILD / 'patra', 'init'], environment)
-    run([BUILD / 'patra', 'source', 'apply', write_source(folder, base, text, workers)], environment)
+    run([BUILD / 'patra', 'source', 'apply', write_source(folder, base, form, workers)], environment)
     for what, command in (('new', 'harvest'), ('unchanged', 'replay'), ('10 % changed', 'replay')):
         if what == '10 % changed':
             store.ask(dsn, CHANGE[store.name])
@@ -106,10 +105,10 @@ def main():
                 if wanted('floor'):
                     floor(base, records, rows)
                 for store in stores:
-                    for form, text in FORMS.items():
+                    for form in FORMS:
                         for workers in (1, 2, 4):
                             if wanted(store.name, form, str(workers)):
-                                harvest(store, form, text, base, folder, workers, rows)
+                                harvest(store, form, base, folder, workers, rows)
         finally:
             for store in stores:
                 store.close()

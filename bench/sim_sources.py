@@ -1,12 +1,9 @@
-"""sim_sources: sources of patra for three upstreams of patra-sim, with the window that has all its records, in pages of 250.
-
-Each is a template with two holes: {base}, the simulator, and {slice}, how much of the window a worker takes at once.
-"""
-FROM, TO = '2026-01-01', '2026-04-01'
+"""sim_sources: sources of patra for three upstreams of patra-sim, with the window that has all its records, in pages of 250."""
+FROM, TO, DAYS = '2026-01-01', '2026-04-01', 90  # what the simulator has
 
 # The simulator says a limit of its own, as Crossref does, and patra keeps it: the bucket holds what all walks request.
-CROSSREF = '''source: bench
-http: {{ base_url: "{base}/crossref", allow_plain_http: true }}
+CROSSREF = '''source: {source}
+http: {{ base_url: "{base}/crossref", allow_plain_http: true{http} }}
 rate: {{ per_second: 1000, burst: 10000, concurrency: 8 }}
 window: {{ key: indexed, granularity: second, lag: 1m, max: {slice}, min: 1m }}
 endpoints:
@@ -18,12 +15,13 @@ endpoints:
         from-index-date:${{formatDateTime(window.from, "yyyy-MM-dd'T'HH:mm:ss")}},until-index-date:${{formatDateTime(window.last, "yyyy-MM-dd'T'HH:mm:ss")}}
       cursor: "${{page.token}}"
       rows: "${{page.size}}"
-    page: {{ type: token, size: 250, size_max: 1000, initial: "*",
+    page: {{ type: token, size: {page}, size_max: 1000, initial: "*",
             next: "$.message['next-cursor']", replayable: false, same_token: continue }}
     response: {{ items: "$.message.items", id: "$.DOI", id_case: lower,
-                updated_at: "$.indexed.timestamp", date_formats: [epoch_ms],
+                updated_at: "{updated}", date_formats: [epoch_ms],
                 total: "$.message['total-results']" }}
-    fields: {{ title: "$.title[0]" }}
+    payload: {{ packed: {packed} }}
+    fields: {{ {fields} }}
 operations:
   harvest: {{ endpoint: works }}
   replay: {{ endpoint: works }}
@@ -52,3 +50,16 @@ operations:
   harvest: {{ endpoint: records }}
   replay: {{ endpoint: records }}
 '''
+
+
+def crossref(base, source='bench', http='', days=DAYS, page=250, updated='$.indexed.timestamp', packed='false', fields='title: "$.title[0]"'):
+    """Slices of so many days, one for a worker."""
+    return CROSSREF.format(base=base, source=source, http=http, slice=f'{days}d', page=page, updated=updated, packed=packed, fields=fields)
+
+
+def oai(base):
+    return OAI.format(base=base)
+
+
+def generic(base, days=DAYS):
+    return GENERIC.format(base=base, slice=f'{days}d')

@@ -1,6 +1,7 @@
 """stores: what the measurements of whole programs need: a program run and timed, the simulator, and a store of each kind.
 
-A store has new() (the DSN of a new database), size(dsn), spent() (CPU seconds and bytes of log of its own processes) and close().
+A store has new() (the DSN of a new database), at(name) (of one that is kept in its folder), ask(), fill() (the same, quickly, at the risk of
+losing it), size(dsn), spent() (CPU seconds and bytes of log of its own processes) and close().
 """
 import contextlib
 import os
@@ -13,7 +14,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = ROOT / 'build'
+BUILD = pathlib.Path(os.environ.get('PATRA_BENCH_BUILD', ROOT / 'build')) # whose programs are measured
 
 
 def seconds_of(usage):
@@ -51,6 +52,13 @@ def run(arguments, environment, seconds_max=3600):
     return {'seconds': seconds, 'cpu': seconds_of(usage), 'kib': usage.ru_maxrss, 'written': usage.ru_oublock * 512}
 
 
+def asked(shell, sql):
+    done = subprocess.run(shell, input=sql, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f'{sql[:400]}: {done.stderr[:400]}')
+    return done.stdout.strip()
+
+
 @contextlib.contextmanager
 def simulator(records):
     process = subprocess.Popen([BUILD / 'patra-sim', 'serve', '--audit-off', 'repeat', '--gzip', '0', '--records', str(records)],
@@ -66,7 +74,10 @@ class Sqlite:
     name = 'SQLite'
 
     def __init__(self, folder):
-        self.path = folder / 'a.db'
+        self.folder, self.path = folder, folder / 'a.db'
+
+    def at(self, name):
+        return str(self.folder / f'{name}.db')
 
     def new(self):
         for end in ('', '-wal', '-shm'):
@@ -74,7 +85,16 @@ class Sqlite:
         return str(self.path)
 
     def ask(self, dsn, sql):
-        return subprocess.run(['sqlite3', '-batch', dsn, sql], check=True, capture_output=True, text=True).stdout.strip()
+        return asked(['sqlite3', '-batch', '-bail', dsn], sql)
+
+    def fill(self, dsn, sql):
+        self.ask(dsn, f'PRAGMA synchronous = OFF; PRAGMA cache_size = -2000000; PRAGMA temp_store = MEMORY; {sql}')
+
+    def indexes(self, dsn, table):
+        """The name of each index that can be dropped, and what makes it."""
+        return [line.split('|', 1) for line in self.ask(
+            dsn, f"SELECT name, replace(sql, char(10), ' ') FROM sqlite_master WHERE type = 'index' AND tbl_name = '{table}'"
+                 " AND sql IS NOT NULL").splitlines()]
 
     def size(self, dsn):
         return os.path.getsize(dsn)
@@ -99,7 +119,8 @@ class Postgres:
         if self.user:
             shutil.chown(folder, 'postgres')
         quiet = {'check': True, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, 'cwd': folder}
-        subprocess.run([*self.user, self.bin / 'initdb', '-D', folder / 'data', '-U', 'bench', '-E', 'UTF8', '--no-locale'], **quiet)
+        if not (folder / 'data').exists():
+            subprocess.run([*self.user, self.bin / 'initdb', '-D', folder / 'data', '-U', 'bench', '-E', 'UTF8', '--no-locale'], **quiet)
         subprocess.run([*self.user, self.bin / 'pg_ctl', '-D', folder / 'data', '-w', '-l', folder / 'log', 'start', '-o',
                         f"-k {folder} -c listen_addresses=''"], **quiet)
         self.pid = int((folder / 'data/postmaster.pid').read_text().split()[0])
@@ -108,7 +129,7 @@ class Postgres:
         return f'postgresql://bench@/{database}?host={self.folder}'
 
     def ask(self, dsn, sql):
-        return subprocess.run(['psql', '-qXAt', dsn, '-c', sql], check=True, capture_output=True, text=True).stdout.strip()
+        return asked(['psql', '-qXAt', '-v', 'ON_ERROR_STOP=1', dsn], sql)
 
     def new(self):
         self.count += 1
@@ -116,6 +137,19 @@ class Postgres:
             self.ask(self.dsn('postgres'), f'DROP DATABASE b{self.count - 1} WITH (FORCE)')
         self.ask(self.dsn('postgres'), f'CREATE DATABASE b{self.count}')
         return self.dsn(f'b{self.count}')
+
+    def at(self, name):
+        if not self.ask(self.dsn('postgres'), f"SELECT 1 FROM pg_database WHERE datname = '{name}'"):
+            self.ask(self.dsn('postgres'), f'CREATE DATABASE {name}')
+        return self.dsn(name)
+
+    def fill(self, dsn, sql):
+        self.ask(dsn, f"SET synchronous_commit = off; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; {sql}")
+
+    def indexes(self, dsn, table):
+        return [line.split('|', 1) for line in self.ask(
+            dsn, f"SELECT c.relname, pg_get_indexdef(i.indexrelid) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid"
+                 f" WHERE i.indrelid = '{table}'::regclass AND NOT i.indisprimary").splitlines()]
 
     def size(self, dsn):
         return int(self.ask(dsn, 'SELECT pg_database_size(current_database())'))

@@ -34,8 +34,8 @@ static bool retain(const struct invocation *invocation, struct session *session,
         return false;
     if (keep_us < US_PER_DAY)
         return command_misused(err, "--keep: a day at least");
-    if (!retaining_once(session->store, &session->clock, invocation->operands[0], keep_us, &count,
-                        err))
+    if (!retaining_once(session->store, &session->clock, CLOCK_NO_WAKE, invocation->operands[0],
+                        keep_us, &count, err))
         return false;
     if (invocation_flag(invocation, "json"))
         return print_json(session, &count, invocation->out, err);

@@ -81,6 +81,7 @@ struct retained_file_list {
 };
 
 struct store_prune_ops {
+    bool (*oldest_event)(struct store *store, int64_t *at_us, struct error *err);
     bool (*history)(struct store *store, struct arena *arena, const struct retained_query *query,
                     struct retained_page *page, struct error *err);
     bool (*history_remove)(struct store *store, enum retained_kind kind,
@@ -121,10 +122,18 @@ static inline bool MUST_CHECK store_prune_held(struct store *store, struct arena
     return store->prune->held(store, arena, before_us, held, err);
 }
 
+/* Not after any event of the outbox that refers to a batch: batches of before are needed by none.
+ * INT64_MAX: no event does. */
+static inline bool MUST_CHECK store_prune_oldest_event(struct store *store, int64_t *at_us,
+                                                       struct error *err)
+{
+    return store->prune->oldest_event(store, at_us, err);
+}
+
 /* Rows that were written before the instant, in order, and whether each may go:
  *
  *   - a batch of a task that has ended, but for the last one of its task, which says how it ended;
- *     and only when no event refers to so old a batch any more and its response is not archived,
+ *     and only when its response is not archived,
  *   - an event of a cursor that a later one has made history: the value can be rebuilt without it.
  */
 static inline bool MUST_CHECK store_prune_history(struct store *store, struct arena *arena,
@@ -163,7 +172,7 @@ static inline bool MUST_CHECK store_prune_files_of(struct store *store, struct a
 }
 
 /* What needs no archive: ids that tasks listed which have ended before the instant, alerts that
- * were resolved before it, silences that ended. About `limit` rows of each; 0 removed: no more. */
+ * were resolved before it, silences that ended. Up to `limit` rows of each; 0 removed: no more. */
 static inline bool MUST_CHECK store_prune_tidy(struct store *store, int64_t before_us,
                                                int64_t limit, int64_t *removed, struct error *err)
 {

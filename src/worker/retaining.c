@@ -27,10 +27,12 @@ static bool open_packed(struct arena *arena, struct str path, struct byte_sink *
     return file_out_open(path.data, &file, err) && pack_open(PACK_ZSTD, file, sink, err);
 }
 
-bool retaining_once(struct store *store, struct clock *clock, const char *folder, int64_t keep_us,
-                    struct retained_count *count, struct error *err)
+bool retaining_once(struct store *store, struct clock *clock, int stop_fd, const char *folder,
+                    int64_t keep_us, struct retained_count *count, struct error *err)
 {
-    struct retain_parts parts = { .store = store, .open = open_packed, .keep_us = keep_us };
+    struct retain_parts parts = {
+        .store = store, .open = open_packed, .keep_us = keep_us, .clock = clock, .stop_fd = stop_fd
+    };
     char path[PATH_MAX];
 
     /* Whoever looks for a file does so from another folder. */
@@ -61,7 +63,8 @@ static void *run(void *context)
         struct error err;
 
         if (store_retry_ready(&retry, &err) &&
-            retaining_once(r->store, r->clock, r->folder, RETAIN_KEEP_US, &count, &err)) {
+            retaining_once(r->store, r->clock, r->stop->fd, r->folder, RETAIN_KEEP_US, &count,
+                           &err)) {
             log_event(r->log, LOG_INFO, "history archived", LOG_I64("batches", count.batches),
                       LOG_I64("cursor_events", count.cursor_events), LOG_I64("files", count.files));
             wait_us = PERIOD_US;

@@ -14,9 +14,10 @@
             "(Not without this.)"                                                     \
     }
 
-/* Now, in this thread. The folder is made where it is missing. */
-bool retaining_once(struct store *store, struct clock *clock, const char *folder, int64_t keep_us,
-                    struct retained_count *count, struct error *err) MUST_CHECK;
+/* Now, in this thread. The folder is made where it is missing. Ends early when `stop_fd` can be
+ * read. */
+bool retaining_once(struct store *store, struct clock *clock, int stop_fd, const char *folder,
+                    int64_t keep_us, struct retained_count *count, struct error *err) MUST_CHECK;
 
 struct retaining_parts { /* all must outlive it */
     struct session *session;

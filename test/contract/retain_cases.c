@@ -140,3 +140,133 @@ TEST(what_was_not_written_is_not_removed)
     store_close(store);
     contract_end();
 }
+
+/* ---- what goes without a file ---- */
+
+static const char LISTED[] =
+    "INSERT INTO ing_listed_id (task_id, position, provider_id)"
+    " WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < %d)"
+    " SELECT %lld, n, 'r' || n FROM g";
+
+static void list_ids(const char *dsn, int64_t task, int count)
+{
+    char sql[512];
+
+    (void)snprintf(sql, sizeof(sql), LISTED, count, (long long)task);
+    contract_sql(dsn, sql);
+}
+
+static void end_task(const char *dsn, int64_t task, const char *status)
+{
+    char sql[256];
+
+    (void)snprintf(
+        sql, sizeof(sql),
+        "UPDATE ing_task SET status_code = '%s', finished_at = created_at WHERE id = %lld", status,
+        (long long)task);
+    contract_sql(dsn, sql);
+}
+
+TEST(ids_of_old_tasks_go_a_few_at_a_time)
+{
+    const char *dsn = contract_ready_database();
+    struct store *store = contract_open(dsn);
+    struct plan plan = rows_add_plan(store);
+    struct error err = { 0 };
+    static const int64_t steps[] = { 500, 500, 200, 3, 0 };
+    int64_t removed, first;
+
+    rows_add_tasks(store, &plan, 4);
+    first = sql_number(dsn, "SELECT min(id) FROM ing_task");
+    for (int64_t task = first; task < first + 4; task++)
+        list_ids(dsn, task, task == first ? 1200 : 3);
+    end_task(dsn, first, "SUCCEEDED");
+    end_task(dsn, first + 1, "FAILED");
+    end_task(dsn, first + 3, "CANCELLED");
+    CHECK(store_prune_tidy(store, NOW_US - DAY, 500, &removed, &err), "too young");
+    CHECK_EQ(removed, 0, "too young");
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        CHECK(store_prune_tidy(store, NOW_US + DAY, 500, &removed, &err), "old enough");
+        CHECK_EQ(removed, steps[i], "of the first, then of the last");
+    }
+    CHECK_EQ(sql_number(dsn, "SELECT count(*) FROM ing_listed_id"), 6,
+             "one that failed may go on; one that waits needs them");
+    store_close(store);
+    contract_end();
+}
+
+TEST(the_oldest_event_that_has_a_batch_is_the_bound)
+{
+    static const char ADD[] =
+        "INSERT INTO ing_outbox (record_id, version, batch_id, occurred_at, event_id, lane,"
+        " schema_version, event_type, aggregate_type, aggregate_id, body)"
+        " SELECT %s, 1, %s, created_at, '00000000-0000-7000-8000-000000000001', 0, 1, 'x', %s, %s,"
+        " %s FROM ing_task";
+    const char *dsn = contract_ready_database();
+    const bool is_sqlite = strncmp(dsn, "postgres", 8) != 0 && strncmp(dsn, "host", 4) != 0;
+    struct store *store = contract_open(dsn);
+    struct plan plan = rows_add_plan(store);
+    struct error err = { 0 };
+    int64_t at_us = 0;
+    char sql[1024];
+
+    rows_add_tasks(store, &plan, 1);
+    CHECK(store_prune_oldest_event(store, &at_us, &err), "none");
+    CHECK_EQ(at_us, INT64_MAX, "no event");
+    (void)snprintf(sql, sizeof(sql), ADD, "NULL", "NULL", "'t'", "'a'", is_sqlite ? "x''" : "''");
+    contract_sql(dsn, sql);
+    CHECK(store_prune_oldest_event(store, &at_us, &err), "of another service");
+    CHECK_EQ(at_us, INT64_MAX, "it has no batch");
+    (void)snprintf(sql, sizeof(sql), ADD, "7", "9", "NULL", "NULL", is_sqlite ? "x''" : "''");
+    contract_sql(dsn, sql);
+    CHECK(store_prune_oldest_event(store, &at_us, &err), "one");
+    CHECK(at_us < NOW_US && at_us >= NOW_US - DAY, "a little before it");
+    store_close(store);
+    contract_end();
+}
+
+/* ---- told to end ---- */
+
+static int64_t stand_still(struct clock *clock)
+{
+    (void)clock;
+    return NOW_US;
+}
+
+static bool is_woken(struct clock *clock, int64_t monotonic_us, int wake_fd)
+{
+    (void)clock;
+    (void)monotonic_us;
+    CHECK_EQ(wake_fd, 7, "what wakes it");
+    return false;
+}
+
+TEST(told_to_end_it_leaves_the_rest_after_a_step)
+{
+    struct clock clock = { .now_us = stand_still,
+                           .monotonic_us = stand_still,
+                           .sleep_until_us = is_woken };
+    const char *dsn = contract_ready_database();
+    struct store *store = contract_open(dsn);
+    struct plan plan = rows_add_plan(store);
+    const struct retain_parts parts = { .store = store,
+                                        .folder = STR("/x"),
+                                        .open = open_text,
+                                        .clock = &clock,
+                                        .stop_fd = 7,
+                                        .now_us = NOW_US + 200 * DAY,
+                                        .keep_us = RETAIN_KEEP_US };
+    struct retained_count count;
+    struct error err = { 0 };
+
+    memset(&written, 0, sizeof(written));
+    rows_add_tasks(store, &plan, 1);
+    end_task(dsn, sql_number(dsn, "SELECT min(id) FROM ing_task"), "SUCCEEDED");
+    list_ids(dsn, sql_number(dsn, "SELECT min(id) FROM ing_task"), 1200);
+    REQUIRE_OK(retain_run(&parts, &count, &err), err);
+    CHECK(count.is_stopped, "it says so");
+    CHECK_EQ(count.tidied, 500, "one step");
+    CHECK_EQ(sql_number(dsn, "SELECT count(*) FROM ing_listed_id"), 700, "the rest");
+    store_close(store);
+    contract_end();
+}

@@ -38,7 +38,7 @@ ROUNDS = int(os.environ.get('PEERS_ROUNDS', '1'))
 FROM, TO, LAST = sim_sources.FROM, sim_sources.TO, '2026-03-31'
 WINDOW = ['--from', FROM, '--to', TO, '--workers', '1', '--quiet']
 SECONDS_MAX = 600  # of a program
-SOURCES = {'Crossref': sim_sources.CROSSREF, 'generic': sim_sources.GENERIC, 'OAI-PMH': sim_sources.OAI}
+SOURCES = {'Crossref': sim_sources.crossref, 'generic': sim_sources.generic, 'OAI-PMH': sim_sources.oai}
 FORMS = {'Crossref': 'crossref', 'generic': 'generic', 'OAI-PMH': 'oai'}
 
 
@@ -109,7 +109,7 @@ def patra(build, upstream):
 
     def before(base, folder):
         source = folder / 'bench.yaml'
-        source.write_text(SOURCES[upstream].format(base=base, slice='91d'))
+        source.write_text(SOURCES[upstream](base))
         stores.run([build / 'patra', 'init'], env(base, folder))
         stores.run([build / 'patra', 'source', 'apply', source], env(base, folder))
 

@@ -70,11 +70,11 @@
     "$view$"
 
 /* Checksums, where the cluster has them, are made and compared by the server itself. */
-#define DATABASE_FAULTS                                                                \
-    "SELECT 'the index ' || c.relname || ' is not valid' FROM pg_index AS i"           \
-    " JOIN pg_class AS c ON c.oid = i.indexrelid WHERE NOT i.indisvalid"               \
-    " UNION ALL SELECT 'the server has read ' || checksum_failures ||"                 \
-    " ' pages whose checksum is wrong, the last at ' || checksum_last_failure"         \
+#define DATABASE_FAULTS                                                        \
+    "SELECT 'the index ' || c.relname || ' is not valid' FROM pg_index AS i"   \
+    " JOIN pg_class AS c ON c.oid = i.indexrelid WHERE NOT i.indisvalid"       \
+    " UNION ALL SELECT 'the server has read ' || checksum_failures ||"         \
+    " ' pages whose checksum is wrong, the last at ' || checksum_last_failure" \
     "  FROM pg_stat_database WHERE datname = current_database() AND checksum_failures > 0"
 
 const struct dialect POSTGRES_DIALECT = {
@@ -190,7 +190,8 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_STREAM_BODY] = ("CASE WHEN sum(octet_length(o.body)) OVER (ORDER BY @place, s.pos)"
                              " - octet_length(o.body) < :bytes THEN o.body END"),
         [WORD_IN_ORDER] = ("SELECT set_config('enable_sort', 'off', true),"
-                          " set_config('enable_bitmapscan', 'off', true)"),
+                          " set_config('enable_bitmapscan', 'off', true),"
+                          " set_config('enable_seqscan', 'off', true)"),
         [WORD_READ_ONCE] = "SELECT 1", /* the server's cache is everybody's */
         [WORD_HOLD_BRIEFLY] = "SELECT set_config('lock_timeout', '500', true)", /* ms */
         [WORD_KEY_HASH] = ("CAST(CAST('x' || substr(encode(sha256(convert_to(u.state, 'UTF8')), 'hex'),"

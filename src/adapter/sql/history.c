@@ -2,6 +2,7 @@
 #include "adapter/sql/history.h"
 
 #include "adapter/sql/session.h"
+#include "base/instant.h"
 #include "base/list.h"
 #include "data/json_write.h"
 
@@ -9,9 +10,20 @@
 
 /* ---- reading ---- */
 
-/* Events join their batch: one that is still in the outbox needs it. */
-static const char OLDEST_EVENT[] =
-    "SELECT occurred_at FROM ing_outbox ORDER BY occurred_at LIMIT 1";
+/* The first of the table, which is the oldest but for transactions that ran side by side. */
+static const char FIRST_EVENT[] =
+    "SELECT occurred_at FROM ing_outbox WHERE batch_id IS NOT NULL ORDER BY id LIMIT 1";
+#define TRANSACTION_US_MAX US_PER_HOUR
+
+bool sql_oldest_event(struct store *store, int64_t *at_us, struct error *err)
+{
+    *at_us = INT64_MAX;
+    if (!rows_only_i64(&statement_of(store, FIRST_EVENT)->rows, at_us, err))
+        return error_wrap(err, "find the oldest event");
+    if (*at_us != INT64_MAX)
+        *at_us -= TRANSACTION_US_MAX;
+    return true;
+}
 
 static const char BATCHES[] =
     "SELECT b.id, b.run_id, b.created_at,"
@@ -100,36 +112,22 @@ static bool read_row(struct rows *rows, struct arena *arena, enum retained_kind 
     return buf_ok(&text, err);
 }
 
-static bool bound_by_events(struct store *store, int64_t *before_us, struct error *err)
-{
-    int64_t oldest_us = INT64_MAX;
-
-    if (!rows_only_i64(&statement_of(store, OLDEST_EVENT)->rows, &oldest_us, err))
-        return false;
-    if (oldest_us < *before_us)
-        *before_us = oldest_us;
-    return true;
-}
-
 bool sql_history(struct store *store, struct arena *arena, const struct retained_query *query,
                  struct retained_page *page, struct error *err)
 {
-    const bool is_batch = query->kind == RETAINED_BATCH;
-    struct statement *st;
+    struct statement *st =
+        statement_of(store, query->kind == RETAINED_BATCH ? BATCHES : CURSOR_EVENTS);
     struct retained_row *row;
     struct error failure;
-    int64_t before_us = query->before_us, created_us;
+    int64_t created_us;
     bool ok = true;
 
     *page = (struct retained_page){ .is_last = true };
-    if (is_batch && !bound_by_events(store, &before_us, err))
-        return error_wrap(err, "find the oldest event");
-    st = statement_of(store, is_batch ? BATCHES : CURSOR_EVENTS);
     bind_i64(st, ":after", query->after_id);
     bind_i64(st, ":limit", query->limit);
     while (ok && (row = ROWS_NEXT(&st->rows, arena, page)) != NULL) {
         ok = read_row(&st->rows, arena, query->kind, row, &created_us, &failure);
-        if (ok && created_us >= before_us) {
+        if (ok && created_us >= query->before_us) {
             page->count--;
             break;
         }
@@ -176,22 +174,49 @@ bool sql_history_remove(struct store *store, enum retained_kind kind,
     return error_wrap(err, "remove history");
 }
 
+/* The tasks that have listed ids: from one to the next, because each has thousands. */
+static const char LISTED[] =
+    "WITH RECURSIVE listed (task_id) AS (SELECT min(task_id) FROM ing_listed_id"
+    "  UNION ALL SELECT (SELECT min(l.task_id) FROM ing_listed_id AS l"
+    "   WHERE l.task_id > listed.task_id) FROM listed WHERE listed.task_id IS NOT NULL)"
+    " SELECT t.id FROM listed JOIN ing_task AS t ON t.id = listed.task_id"
+    " WHERE t.status_code IN ('SUCCEEDED', 'CANCELLED') AND t.finished_at < :before LIMIT 1";
+/* Positions have no gaps, and the first ones go first. */
 static const char TIDY_IDS[] =
-    "DELETE FROM ing_listed_id WHERE task_id IN (SELECT t.id FROM ing_task AS t"
-    " WHERE t.status_code IN ('SUCCEEDED', 'CANCELLED') AND t.finished_at < :before"
-    " AND EXISTS (SELECT 1 FROM ing_listed_id AS l WHERE l.task_id = t.id) LIMIT :limit)";
+    "DELETE FROM ing_listed_id WHERE task_id = :task AND position <"
+    " (SELECT min(position) FROM ing_listed_id WHERE task_id = :task) + :limit";
 static const char TIDY_ALERTS[] = "DELETE FROM ing_alert WHERE id IN (SELECT id FROM ing_alert"
                                   " WHERE resolved_at < :before LIMIT :limit)";
 static const char TIDY_SILENCES[] =
     "DELETE FROM ing_alert_silence WHERE id IN (SELECT id FROM ing_alert_silence"
     " WHERE until_at < :before LIMIT :limit)";
 
+/* The task is found before the transaction. */
+static bool tidy_ids(struct store *store, int64_t before_us, int64_t limit, int64_t *removed,
+                     struct error *err)
+{
+    struct statement *st = statement_of(store, LISTED);
+    int64_t task = 0;
+
+    bind_instant(st, ":before", before_us);
+    if (!rows_only_i64(&st->rows, &task, err))
+        return false;
+    if (task == 0)
+        return true;
+    st = statement_of(store, TIDY_IDS);
+    bind_i64(st, ":task", task);
+    bind_i64(st, ":limit", limit);
+    return statement_run(st, removed, err);
+}
+
 bool sql_tidy(struct store *store, int64_t before_us, int64_t limit, int64_t *removed,
               struct error *err)
 {
-    static const char *const all[] = { TIDY_IDS, TIDY_ALERTS, TIDY_SILENCES };
+    static const char *const all[] = { TIDY_ALERTS, TIDY_SILENCES };
 
     *removed = 0;
+    if (!tidy_ids(store, before_us, limit, removed, err))
+        return error_wrap(err, "tidy up");
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct statement *st = statement_of(store, all[i]);
         int64_t rows;

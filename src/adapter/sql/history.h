@@ -4,6 +4,7 @@
 
 #include "port/store_prune.h"
 
+bool sql_oldest_event(struct store *store, int64_t *at_us, struct error *err) MUST_CHECK;
 bool sql_history(struct store *store, struct arena *arena, const struct retained_query *query,
                  struct retained_page *page, struct error *err) MUST_CHECK;
 bool sql_history_remove(struct store *store, enum retained_kind kind,

@@ -172,6 +172,7 @@ static bool prune_last(struct store *store, int64_t *id, struct error *err)
 }
 
 const struct store_prune_ops SQL_PRUNE = {
+    .oldest_event = sql_oldest_event,
     .history = sql_history,
     .history_remove = sql_history_remove,
     .file_add = sql_retained_file_add,

@@ -77,6 +77,26 @@ static const char ALL[] = "SELECT * FROM (" WALK(
                    " SELECT * FROM (" WALK("deleted") ") AS gone"
                                                       " ORDER BY id LIMIT :limit";
 
+/* By the events, where only records are wanted whose present version has one: the outbox has those
+ * of some days, the table of records those of all years. CROSS JOIN: SQLite keeps the order. */
+#define CHANGED(condition)                                                                       \
+    "SELECT " PLAIN_COLUMNS ", occurred_at AS changed_at, {bytes}(payload) AS bytes,"            \
+    " dictionary_id,"                                                                            \
+    " CASE WHEN :with_payload OR dictionary_id IS NOT NULL THEN payload END AS payload"          \
+    " FROM (SELECT record_id AS event_of, version AS event_version, occurred_at FROM ing_outbox" \
+    "  WHERE record_id > :after_id AND occurred_at >= :changed_from"                             \
+    "  AND occurred_at < :changed_to) AS o"                                                      \
+    " CROSS JOIN ing_record_state AS r CROSS JOIN ing_record_content"                            \
+    " WHERE r.id = event_of AND version = event_version AND record_id = event_of"                \
+    " AND endpoint_id = " ENDPOINT_ID(                                                           \
+        ":source", ":endpoint") " AND " condition                                                \
+                                " AND version >= :version_from AND version <= :version_to"       \
+                                " ORDER BY event_of LIMIT :limit"
+
+static const char LIVE_CHANGED[] = CHANGED("NOT deleted");
+static const char DELETED_CHANGED[] = CHANGED("deleted");
+static const char ALL_CHANGED[] = CHANGED("TRUE");
+
 /* All records that are not deleted, with their payloads, and nothing that a plain copy of them does
  * not need: an export of millions is a third faster by it. */
 static const char PLAIN[] =
@@ -106,22 +126,31 @@ static struct statement *plain_statement(struct store *store, const struct recor
     return st;
 }
 
+/* A record whose event was removed changed before every instant but the first. */
+static bool is_by_event(const struct record_walk *walk)
+{
+    return walk->by_change && walk->changed_from_us > 0;
+}
+
 static struct statement *walk_statement(struct store *store, const struct record_walk *walk,
                                         struct record_place after, int64_t limit)
 {
-    struct statement *st = statement_of(store, walk->states == RECORDS_LIVE      ? LIVE
-                                               : walk->states == RECORDS_DELETED ? DELETED
-                                                                                 : ALL);
+    static const char *const texts[][2] = { [RECORDS_LIVE] = { LIVE, LIVE_CHANGED },
+                                            [RECORDS_DELETED] = { DELETED, DELETED_CHANGED },
+                                            [RECORDS_ALL] = { ALL, ALL_CHANGED } };
+    struct statement *st = statement_of(store, texts[walk->states][is_by_event(walk)]);
 
-    bind_bool(st, ":with_changed", walk->with_changed);
+    if (!is_by_event(walk)) {
+        bind_bool(st, ":with_changed", walk->with_changed);
+        bind_bool(st, ":by_change", walk->by_change);
+        bind_instant(st, ":never", 0);
+    }
     bind_bool(st, ":with_payload", walk->with_payload);
     bind_text(st, ":source", walk->source);
     bind_text(st, ":endpoint", after.endpoint);
     bind_i64(st, ":after_id", after.id);
     bind_i64(st, ":version_from", walk->version_from);
     bind_i64(st, ":version_to", walk->version_to > 0 ? walk->version_to : INT64_MAX);
-    bind_bool(st, ":by_change", walk->by_change);
-    bind_instant(st, ":never", 0);
     bind_instant(st, ":changed_from", walk->changed_from_us);
     bind_instant(st, ":changed_to", walk->changed_to_us);
     bind_i64(st, ":limit", limit);
@@ -383,19 +412,29 @@ static bool record_counts(struct store *store, struct arena *arena, struct str s
     return rows_finish(&st->rows, err) || error_wrap(err, "count records");
 }
 
+/* As a page: a source that is new since the last statistics would be looked for in the whole table.
+ */
 static const char COUNT_TO[] =
-    "SELECT count(*) FROM (SELECT 1 FROM ing_record_endpoint AS e"
-    " JOIN ing_record_state AS r ON r.endpoint_id = e.id"
-    " WHERE e.provenance_code = :source AND NOT r.deleted LIMIT :limit) AS first_ones";
+    "SELECT CAST(coalesce(sum(n), 0) AS bigint) FROM (SELECT (SELECT count(*) FROM"
+    "  (SELECT 1 FROM ing_record_state AS r WHERE r.endpoint_id = e.id AND NOT r.deleted"
+    "   LIMIT :limit) AS first_ones) AS n"
+    " FROM ing_record_endpoint AS e WHERE e.provenance_code = :source) AS endpoints";
 
 static bool record_count_to(struct store *store, struct str source, int64_t limit, int64_t *count,
                             struct error *err)
 {
-    struct statement *st = statement_of(store, COUNT_TO);
+    struct statement *st;
+    bool owns, ok;
 
+    if (!page_begin(store, &owns, err))
+        return error_wrap(err, "count records");
+    st = statement_of(store, COUNT_TO);
     bind_text(st, ":source", source);
     bind_i64(st, ":limit", limit);
-    return rows_only_i64(&st->rows, count, err) || error_wrap(err, "count records");
+    ok = rows_only_i64(&st->rows, count, err);
+    if (ok && *count > limit)
+        *count = limit; /* each endpoint has so many */
+    return store_end_if_owned(store, owns, ok, err) || error_wrap(err, "count records");
 }
 
 /* ---- the session ---- */

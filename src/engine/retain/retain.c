@@ -40,7 +40,15 @@ static bool write_row(struct file *file, const struct retained_row *row, struct 
            byte_sink_write(file->sink, STR("\n"), err);
 }
 
-static bool finish(const struct retain_parts *parts, struct file *file, struct error *err)
+/* After a step, with a pause; false: the rest is left for another time. */
+static bool goes_on(const struct retain_parts *parts)
+{
+    return parts->clock == NULL || clock_sleep_us(parts->clock, RETAIN_PAUSE_US, parts->stop_fd);
+}
+
+/* *rows: removed. */
+static bool finish(const struct retain_parts *parts, struct file *file, int64_t *rows,
+                   bool *is_stopped, struct error *err)
 {
     char hex[HASH_HEX_MAX];
     struct hash_sum sum;
@@ -53,12 +61,14 @@ static bool finish(const struct retain_parts *parts, struct file *file, struct e
     file->row.made_us = parts->now_us;
     if (!store_prune_file_add(parts->store, &file->row, err))
         return false;
-    for (size_t at = 0; at < file->count; at += RETAIN_STEP) {
+    for (size_t at = 0; at < file->count && !*is_stopped; at += RETAIN_STEP) {
         const size_t left = file->count - at;
+        const size_t step = left < RETAIN_STEP ? left : RETAIN_STEP;
 
-        if (!store_prune_history_remove(parts->store, file->row.kind, file->items + at,
-                                        left < RETAIN_STEP ? left : RETAIN_STEP, err))
+        if (!store_prune_history_remove(parts->store, file->row.kind, file->items + at, step, err))
             return false;
+        *rows += (int64_t)step;
+        *is_stopped = !goes_on(parts);
     }
     return true;
 }
@@ -79,12 +89,9 @@ static bool begin(const struct retain_parts *parts, struct file *file, int64_t f
 }
 
 /* *more: the file is full, and there may be another. `arena` holds the page, `kept` the rest. */
-static bool fill(const struct retain_parts *parts, struct file *file, int64_t *after_id,
+static bool fill(const struct retain_parts *parts, struct file *file, struct retained_query *query,
                  struct arena *kept, bool *more, struct error *err)
 {
-    struct retained_query query = { .kind = file->row.kind,
-                                    .before_us = parts->now_us - parts->keep_us,
-                                    .limit = RETAIN_PAGE };
     struct retained_page page = { 0 };
     struct arena arena;
     bool ok = true;
@@ -92,10 +99,9 @@ static bool fill(const struct retain_parts *parts, struct file *file, int64_t *a
     arena_init(&arena, ARENA_BYTES_MAX);
     while (ok && !page.is_last && file->count < RETAIN_FILE_ROWS) {
         arena_reset(&arena);
-        query.after_id = *after_id;
-        ok = store_prune_history(parts->store, &arena, &query, &page, err);
+        ok = store_prune_history(parts->store, &arena, query, &page, err);
         for (size_t i = 0; ok && i < page.count; i++) {
-            *after_id = page.items[i].id;
+            query->after_id = page.items[i].id;
             if (page.items[i].may_go)
                 ok = begin(parts, file, page.items[i].id, kept, err) &&
                      write_row(file, &page.items[i], kept, err);
@@ -106,21 +112,19 @@ static bool fill(const struct retain_parts *parts, struct file *file, int64_t *a
     return ok;
 }
 
-static bool retain_kind(const struct retain_parts *parts, enum retained_kind kind, int64_t *rows,
-                        int64_t *files, struct error *err)
+static bool retain_kind(const struct retain_parts *parts, struct retained_query query,
+                        int64_t *rows, struct retained_count *count, struct error *err)
 {
-    int64_t after_id = 0;
     bool more = true, ok = true;
 
-    while (ok && more) {
-        struct file file = { .row = { .kind = kind } };
+    while (ok && more && !count->is_stopped) {
+        struct file file = { .row = { .kind = query.kind } };
         struct arena kept;
 
         arena_init(&kept, ARENA_BYTES_MAX);
-        ok = fill(parts, &file, &after_id, &kept, &more, err) &&
-             (file.sink == NULL || finish(parts, &file, err));
-        *rows += ok ? (int64_t)file.count : 0;
-        *files += ok && file.sink != NULL;
+        ok = fill(parts, &file, &query, &kept, &more, err) &&
+             (file.sink == NULL || finish(parts, &file, rows, &count->is_stopped, err));
+        count->files += ok && file.sink != NULL;
         byte_sink_close(file.sink);
         hash_release(&file.hash);
         arena_release(&kept);
@@ -130,17 +134,24 @@ static bool retain_kind(const struct retain_parts *parts, enum retained_kind kin
 
 bool retain_run(const struct retain_parts *parts, struct retained_count *count, struct error *err)
 {
-    int64_t removed = 0;
+    struct retained_query batches = { .kind = RETAINED_BATCH, .limit = RETAIN_PAGE };
+    const struct retained_query moves = { .kind = RETAINED_CURSOR_EVENT,
+                                          .before_us = parts->now_us - parts->keep_us,
+                                          .limit = RETAIN_PAGE };
 
     *count = (struct retained_count){ 0 };
-    if (!retain_kind(parts, RETAINED_BATCH, &count->batches, &count->files, err) ||
-        !retain_kind(parts, RETAINED_CURSOR_EVENT, &count->cursor_events, &count->files, err))
+    if (!store_prune_oldest_event(parts->store, &batches.before_us, err))
         return error_wrap(err, "retention");
-    do {
-        if (!store_prune_tidy(parts->store, parts->now_us - parts->keep_us, TIDY_STEP, &removed,
-                              err))
+    if (batches.before_us > moves.before_us)
+        batches.before_us = moves.before_us;
+    if (!retain_kind(parts, batches, &count->batches, count, err) ||
+        !retain_kind(parts, moves, &count->cursor_events, count, err))
+        return error_wrap(err, "retention");
+    for (int64_t removed = 1; removed > 0 && !count->is_stopped;) {
+        if (!store_prune_tidy(parts->store, moves.before_us, TIDY_STEP, &removed, err))
             return error_wrap(err, "retention");
         count->tidied += removed;
-    } while (removed > 0);
+        count->is_stopped = removed > 0 && !goes_on(parts);
+    }
     return true;
 }

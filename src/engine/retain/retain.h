@@ -3,7 +3,9 @@
  *      read rows ─▶ FILE (packed JSON lines, whole or not there) ─▶ note it ─▶ remove the rows
  *
  * A death at any point loses nothing: what is not removed is archived again, in a file of the same
- * name, or of what is left. Rows are removed RETAIN_STEP at a time, each step a transaction.
+ * name, or of what is left. Rows are removed RETAIN_STEP at a time, each step a transaction, with a
+ * pause after it: a process that waits for SQLite's lock looks for it every 25 ms, and would miss
+ * the moment between two steps again and again.
  * Plans, slices, tasks and runs stay: coverage and cursors rest on them.
  */
 #ifndef PATRA_ENGINE_RETAIN_RETAIN_H
@@ -11,9 +13,11 @@
 
 #include "base/instant.h"
 #include "port/byte_sink.h"
+#include "port/clock.h"
 #include "port/store_prune.h"
 
 #define RETAIN_KEEP_US (90 * US_PER_DAY) /* 004 sections 13.5 and 14.11 */
+#define RETAIN_PAUSE_US (30 * US_PER_MS)
 enum { RETAIN_STEP = 200, RETAIN_PAGE = 2000, RETAIN_FILE_ROWS = 50000 };
 
 struct retain_parts {
@@ -21,6 +25,8 @@ struct retain_parts {
     struct str folder; /* of the files; exists */
     /* A packed file, there when it is ended. */
     bool (*open)(struct arena *arena, struct str path, struct byte_sink **sink, struct error *err);
+    struct clock *clock; /* NULL: no pauses */
+    int stop_fd; /* readable in a pause: the rest is left for another time; CLOCK_NO_WAKE: none */
     int64_t now_us;
     int64_t keep_us;
 };
@@ -30,6 +36,7 @@ struct retained_count {
     int64_t cursor_events;
     int64_t tidied; /* rows that need no archive */
     int64_t files;
+    bool is_stopped; /* something was left */
 };
 
 bool retain_run(const struct retain_parts *parts, struct retained_count *count,
