@@ -4,6 +4,7 @@
  *      store_offset_claim()     lanes that nobody holds: a lease each, with an epoch
  *      store_offset_save()      how far the lanes are; renews their leases
  *      store_offset_renew()     only that
+ *      store_offset_check()     only reads whether the lanes are still held
  *      store_offset_release()   gives lanes back;  store_offset_leave() all of them, at the end
  *
  * A save or a renewal names the epoch of each lane. Unless all of them are still held, nothing is
@@ -142,6 +143,8 @@ struct store_offset_ops {
                  struct error *err);
     bool (*renew)(struct store *store, const struct offset_renew *renew, bool *held,
                   struct error *err);
+    bool (*check)(struct store *store, const struct offset_key *key,
+                  const struct offset_held *lanes, size_t count, bool *held, struct error *err);
     bool (*release)(struct store *store, const struct offset_renew *lanes, struct error *err);
     bool (*leave)(struct store *store, const struct offset_key *key, struct str owner,
                   struct error *err);
@@ -184,6 +187,15 @@ static inline bool MUST_CHECK store_offset_renew(struct store *store,
                                                  struct error *err)
 {
     return store->offset->renew(store, renew, held, err);
+}
+
+/* Whether all of them are still held: the lane was neither moved nor taken over. It locks nothing,
+ * so it can be untrue a moment later. */
+static inline bool MUST_CHECK store_offset_check(struct store *store, const struct offset_key *key,
+                                                 const struct offset_held *lanes, size_t count,
+                                                 bool *held, struct error *err)
+{
+    return store->offset->check(store, key, lanes, count, held, err);
 }
 
 /* Gives back those that are still held. */

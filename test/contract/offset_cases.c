@@ -105,6 +105,38 @@ TEST(an_overtaken_owner_saves_nothing)
     contract_end();
 }
 
+TEST(an_owner_hears_that_its_lane_was_taken_moved_or_given_back)
+{
+    struct store *store = contract_store();
+    struct offset_seek seek = {
+        .key = OFFSET_KEY, .reason = STR("again"), .by = STR("ann"), .now_us = NOW_US
+    };
+    struct offset_lane_list list;
+    struct error err = { 0 };
+    struct offset_held last;
+    uint64_t before;
+    bool found;
+
+    offset_rig_subscribe(false);
+    list = offset_rig_claim(store, "one", NOW_US, 4);
+    before = contract_digest();
+    CHECK(offset_rig_check(store, list.items, 4), "all are held");
+    CHECK(offset_rig_check(store, list.items, 0), "none is missing of none");
+    CHECK(contract_digest() == before, "nothing is written");
+    seek.lane = list.items[1].lane;
+    REQUIRE_OK(store_offset_seek(store, &seek, &found, &err), err);
+    CHECK(offset_rig_check(store, &list.items[0], 1), "the lane before it");
+    CHECK(!offset_rig_check(store, &list.items[1], 1), "moved by a person");
+    CHECK(!offset_rig_check(store, list.items, 4), "one of all");
+    last = (struct offset_held){ list.items[3].lane, list.items[3].epoch, false };
+    REQUIRE_OK(store_offset_release(store, &(struct offset_renew){ OFFSET_KEY, 0, &last, 1 }, &err),
+               err);
+    CHECK(!offset_rig_check(store, &list.items[3], 1), "given back");
+    (void)offset_rig_claim(store, "two", NOW_US + 2 * US_PER_SECOND, OUTBOX_LANES);
+    CHECK(!offset_rig_check(store, &list.items[2], 1), "taken over");
+    contract_end();
+}
+
 TEST(what_was_saved_is_claimed)
 {
     struct store *store = contract_store();

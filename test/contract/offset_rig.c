@@ -68,6 +68,19 @@ bool offset_rig_renew(struct store *store, const struct offset_lane *lanes, size
     return all;
 }
 
+bool offset_rig_check(struct store *store, const struct offset_lane *lanes, size_t count)
+{
+    const struct offset_key key = OFFSET_KEY;
+    struct offset_held held[OUTBOX_LANES];
+    struct error err = { 0 };
+    bool all;
+
+    for (size_t i = 0; i < count; i++)
+        held[i] = (struct offset_held){ lanes[i].lane, lanes[i].epoch, false };
+    REQUIRE_OK(store_offset_check(store, &key, held, count, &all, &err), err);
+    return all;
+}
+
 void offset_rig_publish(struct store *store)
 {
     stream_rig_publish(store, NOW_US);

@@ -20,6 +20,7 @@ bool offset_rig_renew(struct store *store, const struct offset_lane *lanes, size
                       int64_t until_us);
 
 /* Every event of the outbox gets its position. */
+bool offset_rig_check(struct store *store, const struct offset_lane *lanes, size_t count);
 void offset_rig_publish(struct store *store);
 
 struct stream_event_list offset_rig_read(struct store *store, const struct stream_read *read);

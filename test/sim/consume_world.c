@@ -152,7 +152,7 @@ static const struct reader_kind CONSUMER = {
     .change = change_table,
     .mend = mend_table,
     .redrive = redrive_letters,
-    .may_skip_always = true,
+    .may_skip_asleep = true,
 };
 
 void consume_world_begin(struct consume_world *w, int bug, uint64_t seed)

@@ -51,17 +51,16 @@ static void note_seek(struct reader_world *w, int64_t lane, bool is_latest)
 void person_seek(struct reader_world *w, bool is_latest)
 {
     int64_t ends[OUTBOX_LANES] = { 0 };
-    struct offset_seek request = {
-        .key = READER_KEY, .pos = 0, .reason = STR("again"), .by = STR("ann")
-    };
+    struct offset_seek request = { .key = READER_KEY,
+                                   .pos = 0,
+                                   .reason = STR("again"),
+                                   .by = STR("ann"),
+                                   .now_us = clock_now_us(&w->clock.clock) };
     struct error err = { 0 };
     bool found;
 
     if (w->seek_count == SEEKS_MAX)
         return;
-    if (is_latest && !w->kind->may_skip_always)
-        virtual_clock_advance(&w->clock, LEASE_US);
-    request.now_us = clock_now_us(&w->clock.clock);
     request.lane = some_lane(w);
     REQUIRE_OK(store_stream_ends(w->store, ends, &err), err);
     if (is_latest)

@@ -152,7 +152,7 @@ void reader_world_sleep(struct reader_world *w)
         return;
     w->is_nested = true;
     if (random_chance(&w->random, 40))
-        person_seek(w, w->kind->may_skip_always && random_chance(&w->random, 30));
+        person_seek(w, w->kind->may_skip_asleep && random_chance(&w->random, 30));
     if (random_chance(&w->random, 40)) { /* it was only a person */
         w->is_nested = false;
         return;

@@ -50,10 +50,8 @@ struct reader_kind {
     void (*mend)(struct reader_world *w);   /* it is well */
     /* One more thing that a person does. */
     void (*redrive)(struct reader_world *w);
-    /* A lane may go to its end at any time: nothing of it is under way. Else a reader that has it
-     * hands on what it reads next, and learns of the move when it saves; one whose lease is old
-     * asks first. */
-    bool may_skip_always;
+    /* A lane may go to its end while a reader sleeps: nothing of it is under way then. */
+    bool may_skip_asleep;
 };
 
 struct reader_world {

@@ -196,6 +196,40 @@ static bool offset_renew(struct store *store, const struct offset_renew *renew, 
     return ok || error_wrap(err, "renew lanes of %.*s", STR_ARG(renew->key.subscription));
 }
 
+static const char EPOCHS[] = "SELECT lane, lease_epoch FROM ing_offset WHERE " OF_KEY
+                             " AND lease_owner IS NOT NULL AND lane BETWEEN 0 AND :last";
+
+static bool read_epochs(struct store *store, const struct offset_key *key,
+                        int64_t epochs[OUTBOX_LANES], struct error *err)
+{
+    struct statement *st = statement_of(store, EPOCHS);
+
+    bind_key(st, key);
+    bind_i64(st, ":last", OUTBOX_LANES - 1);
+    while (rows_next(&st->rows)) {
+        const int64_t lane = rows_i64(&st->rows);
+
+        epochs[lane] = rows_i64(&st->rows);
+    }
+    return rows_finish(&st->rows, err);
+}
+
+static bool offset_check(struct store *store, const struct offset_key *key,
+                         const struct offset_held *lanes, size_t count, bool *held,
+                         struct error *err)
+{
+    int64_t epochs[OUTBOX_LANES] = { 0 }; /* a lane that was ever held has a higher one */
+
+    *held = true;
+    if (count == 0)
+        return true;
+    if (!read_epochs(store, key, epochs, err))
+        return error_wrap(err, "check lanes of %.*s", STR_ARG(key->subscription));
+    for (size_t i = 0; i < count; i++)
+        *held &= epochs[lanes[i].lane] == lanes[i].epoch;
+    return true;
+}
+
 static const char RELEASE[] =
     "UPDATE ing_offset AS t SET lease_owner = NULL, leased_until = NULL {rows}" OF_LANE;
 
@@ -472,6 +506,7 @@ const struct store_offset_ops SQL_OFFSET = {
     .claim = offset_claim,
     .save = offset_save,
     .renew = offset_renew,
+    .check = offset_check,
     .release = offset_release,
     .leave = offset_leave,
     .seek = offset_seek,

@@ -151,10 +151,12 @@ bool lanes_fence_some(struct lanes *l, const bool only[OUTBOX_LANES], bool *held
 
 bool lanes_keep(struct lanes *l, bool *held, struct error *err)
 {
-    *held = true;
-    if (l->count == 0 || l->until_us - lanes_now_us(l) >= l->settings.lease_us * 2 / 3)
-        return true;
-    return lanes_fence(l, held, err);
+    struct offset_held lanes[OUTBOX_LANES];
+
+    if (l->until_us - lanes_now_us(l) < l->settings.lease_us * 2 / 3)
+        return lanes_fence(l, held, err);
+    return store_offset_check(l->parts.store, &l->key, lanes, held_lanes(l, NULL, lanes), held,
+                              err);
 }
 
 /* ---- attending ---- */

@@ -179,7 +179,8 @@ bool lanes_leave(struct lanes *lanes, struct error *err) MUST_CHECK;
  * the parked keys again. */
 bool lanes_attend(struct lanes *lanes, struct lanes_round *round, struct error *err) MUST_CHECK;
 
-/* Renews when a third of the lease is over. *held is false when a lane was taken over. */
+/* Before something is handed on: are all lanes still its own? Renews when a third of the lease is
+ * over. *held is false when a lane was taken over or moved. */
 bool lanes_keep(struct lanes *lanes, bool *held, struct error *err) MUST_CHECK;
 
 /* Renews now; within a transaction it is a fence. */
