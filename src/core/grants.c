@@ -93,6 +93,7 @@ const struct grant_row grant_rows[] = {
     TABLE("ing_record_state",            "S",    "SIU",   "S",      "S",     "S"),
     TABLE("ing_record_endpoint",         "S",    "SI",    "S",      "S",     "S"),
     TABLE("ing_record_expr",             "SI",   "SI",    "S",      "S",     "S"),
+    TABLE("ing_record_tally",            "S",    "SI",    "S",      "S",     "S"), /* the owner folds */
     TABLE("ing_record_content",          "S",    "SIU",   _,        _,       "S"),
     TABLE("ing_record_fields",           _,      "SIU",   _,        _,       _), /* readers: the views */
     TABLE("ing_child_fetch",             "S",    "SIU",   _,        _,       _),

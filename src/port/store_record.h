@@ -75,6 +75,7 @@ struct record_write {
     int64_t updated_us;
     struct str provider_version; /* the source's own; '' = none */
     bool is_deleted;             /* a tombstone */
+    bool was_deleted;            /* as it was checked; a new one was not */
     int64_t observed_us;
     struct str content_hash;
     struct str payload;    /* any bytes, kept as received */

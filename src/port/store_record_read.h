@@ -128,8 +128,7 @@ struct store_record_read_ops {
                   struct error *err);
     bool (*counts)(struct store *store, struct arena *arena, struct str source,
                    struct record_count_list *list, struct error *err);
-    bool (*count_to)(struct store *store, struct str source, int64_t limit, int64_t *count,
-                     struct error *err);
+    bool (*count_live)(struct store *store, struct str source, int64_t *count, struct error *err);
     bool (*read_once)(struct store *store, struct error *err);
     bool (*identity)(struct store *store, struct arena *arena, struct str *id, struct error *err);
 };
@@ -189,7 +188,7 @@ static inline bool MUST_CHECK store_record_as_of(struct store *store, struct are
     return store->record_read->as_of(store, arena, source, changes, entries, err);
 }
 
-/* By source ('': all) and endpoint. Reads an entry of an index for every record. */
+/* By source ('': all) and endpoint. Adds numbers up that are kept: no record is read. */
 static inline bool MUST_CHECK store_record_counts(struct store *store, struct arena *arena,
                                                   struct str source, struct record_count_list *list,
                                                   struct error *err)
@@ -197,12 +196,11 @@ static inline bool MUST_CHECK store_record_counts(struct store *store, struct ar
     return store->record_read->counts(store, arena, source, list, err);
 }
 
-/* The records of a source that are not deleted, or `limit` where there are more. */
-static inline bool MUST_CHECK store_record_count_to(struct store *store, struct str source,
-                                                    int64_t limit, int64_t *count,
-                                                    struct error *err)
+/* The records of a source that are not deleted. */
+static inline bool MUST_CHECK store_record_count_live(struct store *store, struct str source,
+                                                      int64_t *count, struct error *err)
 {
-    return store->record_read->count_to(store, source, limit, count, err);
+    return store->record_read->count_live(store, source, count, err);
 }
 
 /* Before a walk over everything: a session that keeps a large part of what it reads, for the next

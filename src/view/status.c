@@ -109,7 +109,7 @@ static bool gather_source(const struct view_reader *reader, struct view_status *
     if (source == NULL)
         return arena_error(arena, err);
     source->code = code;
-    return (store_record_count_to(store, code, VIEW_RECORDS_MAX, &source->records, err) &&
+    return (store_record_count_live(store, code, &source->records, err) &&
             store_status_counts(store, arena, code, status->since_us, &source->counts, err) &&
             gather_put_off(reader, source, status->now_us, err) &&
             view_cursor_list(reader, &cursors, &source->cursors, err) &&

@@ -49,14 +49,9 @@ struct view_behind_list {
     size_t count;
 };
 
-/* Records are counted up to here, because status is asked for often and a count reads an entry of
- * an index per record: some 7 ms for this many on SQLite, for each source. `patra record count`
- * counts all. */
-enum { VIEW_RECORDS_MAX = 100000 };
-
 struct view_source_status {
     struct str code;
-    int64_t records;                    /* not deleted; VIEW_RECORDS_MAX: that many or more */
+    int64_t records;                    /* not deleted */
     struct partition_count_list counts; /* since view_status.since_us */
     struct view_put_off *put_off;       /* one for each of the counts */
     struct view_cursor_list cursors;

@@ -214,8 +214,6 @@ static void write_source(struct json_writer *w, const struct view_source_status 
     json_write_object(w);
     json_write_member_str(w, STR("source"), source->code);
     json_write_member_i64(w, STR("records"), source->records);
-    if (source->records == VIEW_RECORDS_MAX)
-        json_write_member_bool(w, STR("recordsAreMore"), true);
     write_pauses(w, source);
     write_counts(w, source);
     write_cursors(w, source, now_us);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "contract.h"
+#include "port/store_prune.h"
 #include "port/store_record_read.h"
 #include "port/store_stream.h"
 #include "rows.h"
@@ -10,11 +11,21 @@
 struct put {
     const char *endpoint;
     const char *id;
-    int64_t row; /* of its last version; 0: new */
     int64_t version;
     bool is_deleted;
     int64_t at_us;
 };
+
+static struct stored_record stored(struct store *store, const char *endpoint, const char *id)
+{
+    const struct record_key key = { STR("crossref"), str_of(endpoint), str_of(id) };
+    struct stored_record record = { 0 };
+    struct error err = { 0 };
+    bool found;
+
+    REQUIRE_OK(store_record_get(store, contract_arena(), &key, &record, &found, &err), err);
+    return found ? record : (struct stored_record){ 0 };
+}
 
 /* Writes one version and its event, named as the engine names them. */
 static void put(struct store *store, const struct put *put)
@@ -24,7 +35,9 @@ static void put(struct store *store, const struct put *put)
                                             .expr_hash = STR(HASH_A),
                                             .observed_us = put->at_us,
                                             .now_us = put->at_us };
-    struct record_change change = { .record = { .id = put->row,
+    const struct stored_record before = stored(store, put->endpoint, put->id);
+    struct record_change change = { .record = { .id = before.id,
+                                                .was_deleted = before.is_deleted,
                                                 .version = put->version,
                                                 .provider_id = str_of(put->id),
                                                 .is_deleted = put->is_deleted,
@@ -41,32 +54,20 @@ static void put(struct store *store, const struct put *put)
     REQUIRE_OK(store_commit(store, &err), err);
 }
 
-static int64_t row_of(struct store *store, const char *endpoint, const char *id)
-{
-    const struct record_key key = { STR("crossref"), str_of(endpoint), str_of(id) };
-    struct stored_record record;
-    struct error err = { 0 };
-    bool found;
-
-    REQUIRE_OK(store_record_get(store, contract_arena(), &key, &record, &found, &err), err);
-    REQUIRE(found, id);
-    return record.id;
-}
-
 /* works: d c b(deleted) a, journals: x; a has two versions, c was deleted and came back. */
 static struct store *filled(void)
 {
     struct store *store = contract_store();
 
-    put(store, &(struct put){ "works", "d", 0, 1, false, NOW_US + 1 });
-    put(store, &(struct put){ "works", "c", 0, 1, false, NOW_US + 2 });
-    put(store, &(struct put){ "works", "b", 0, 1, false, NOW_US + 3 });
-    put(store, &(struct put){ "journals", "x", 0, 1, false, NOW_US + 4 });
-    put(store, &(struct put){ "works", "a", 0, 1, false, NOW_US + 5 });
-    put(store, &(struct put){ "works", "c", row_of(store, "works", "c"), 2, true, NOW_US + 6 });
-    put(store, &(struct put){ "works", "b", row_of(store, "works", "b"), 2, true, NOW_US + 7 });
-    put(store, &(struct put){ "works", "a", row_of(store, "works", "a"), 2, false, NOW_US + 8 });
-    put(store, &(struct put){ "works", "c", row_of(store, "works", "c"), 3, false, NOW_US + 9 });
+    put(store, &(struct put){ "works", "d", 1, false, NOW_US + 1 });
+    put(store, &(struct put){ "works", "c", 1, false, NOW_US + 2 });
+    put(store, &(struct put){ "works", "b", 1, false, NOW_US + 3 });
+    put(store, &(struct put){ "journals", "x", 1, false, NOW_US + 4 });
+    put(store, &(struct put){ "works", "a", 1, false, NOW_US + 5 });
+    put(store, &(struct put){ "works", "c", 2, true, NOW_US + 6 });
+    put(store, &(struct put){ "works", "b", 2, true, NOW_US + 7 });
+    put(store, &(struct put){ "works", "a", 2, false, NOW_US + 8 });
+    put(store, &(struct put){ "works", "c", 3, false, NOW_US + 9 });
     return store;
 }
 
@@ -222,7 +223,7 @@ TEST(endpoints_that_have_an_id_are_found)
     struct record_entry_list list;
     struct error err = { 0 };
 
-    put(store, &(struct put){ "journals", "a", 0, 1, false, NOW_US });
+    put(store, &(struct put){ "journals", "a", 1, false, NOW_US });
     REQUIRE_OK(
         store_record_endpoints(store, contract_arena(), STR("crossref"), STR("a"), &list, &err),
         err);
@@ -299,10 +300,50 @@ TEST(records_are_counted)
     CHECK_EQ(list.items[1].deleted, 1, "deleted");
     REQUIRE_OK(store_record_counts(store, contract_arena(), STR("pubmed"), &list, &err), err);
     CHECK_EQ(list.count, 0, "another source");
-    REQUIRE_OK(store_record_count_to(store, STR("crossref"), 100, &count, &err), err);
-    CHECK_EQ(count, 4, "below the limit");
-    REQUIRE_OK(store_record_count_to(store, STR("crossref"), 3, &count, &err), err);
-    CHECK_EQ(count, 3, "up to the limit");
+    REQUIRE_OK(store_record_count_live(store, STR("crossref"), &count, &err), err);
+    CHECK_EQ(count, 4, "of a source");
+    contract_end();
+}
+
+/* As retention does it. */
+static int64_t fold(struct store *store)
+{
+    int64_t removed, all = 0;
+    struct error err = { 0 };
+
+    do {
+        REQUIRE_OK(store_prune_tidy(store, 0, 500, &removed, &err), err);
+        all += removed;
+    } while (removed > 0);
+    return all;
+}
+
+TEST(counts_are_the_same_when_what_is_kept_of_them_is_added_up)
+{
+    enum { FEW = 20, MANY = 2200 };
+    struct store *store = filled();
+    struct record_count_list list;
+    struct error err = { 0 };
+    uint64_t before;
+    char id[16];
+
+    for (int i = 0; i < FEW; i++) {
+        (void)snprintf(id, sizeof(id), "w%d", i);
+        put(store, &(struct put){ "works", id, 1, i % 3 == 0, NOW_US + 10 + i });
+    }
+    before = contract_digest();
+    CHECK_EQ(fold(store), 0, "few rows stay as they are");
+    CHECK(contract_digest() == before, "nothing is written");
+    for (int i = 0; i < MANY; i++)
+        put(store, &(struct put){ "works", "z", i + 1, i % 2 == 1, NOW_US + 100 + i });
+    CHECK_EQ(fold(store), 499, "five hundred become one: few enough");
+    CHECK_EQ(fold(store), 0, "once");
+    put(store, &(struct put){ "works", "z", MANY + 1, false, NOW_US + 100 + MANY });
+    REQUIRE_OK(store_record_counts(store, contract_arena(), STR("crossref"), &list, &err), err);
+    REQUIRE(list.count == 2, "two endpoints");
+    CHECK_EQ(list.items[0].live, 1, "of another endpoint");
+    CHECK_EQ(list.items[1].live, 3 + 13 + 1, "live");
+    CHECK_EQ(list.items[1].deleted, 1 + 7, "deleted");
     contract_end();
 }
 
@@ -315,7 +356,7 @@ TEST(a_mark_is_at_the_last_event)
 
     REQUIRE_OK(store_stream_writers(store, contract_arena(), &mark, &err), err);
     CHECK_EQ(mark.writers.count, 0, "nobody writes");
-    put(store, &(struct put){ "works", "d", 0, 1, false, NOW_US });
+    put(store, &(struct put){ "works", "d", 1, false, NOW_US });
     REQUIRE_OK(store_record_changes(store, contract_arena(),
                                     &(struct record_change_walk){
                                         .source = STR("crossref"), .upto = INT64_MAX, .limit = 2 },

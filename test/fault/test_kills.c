@@ -175,6 +175,7 @@ static void check_truth(struct site *site)
                                    " WHERE status_code = 'SUCCEEDED' AND page_no IS NOT NULL"
                                    " GROUP BY task_id, page_no HAVING count(*) > 1) AS t"),
              0, "no batch twice");
+    CHECK_EQ(sql_number(site->dsn, SQL_WRONG_TALLIES), 0, "as many records as are kept count of");
     CHECK(sql_number(site->dsn, "SELECT count(*) FROM ing_record") > 1000, "there was work");
 }
 

@@ -14,6 +14,16 @@ int64_t sql_number(const char *dsn, const char *sql);
  * arena. */
 struct str sql_rows(struct arena *arena, const char *dsn, const char *sql);
 
+/* How many endpoints have another number of records than is kept for them. */
+#define SQL_WRONG_TALLIES                                                                      \
+    "SELECT count(*) FROM ing_record_endpoint AS e WHERE"                                      \
+    " (SELECT coalesce(sum(t.live), 0) FROM ing_record_tally AS t WHERE t.endpoint_id = e.id)" \
+    " <> (SELECT count(*) FROM ing_record_state AS r WHERE r.endpoint_id = e.id"               \
+    "   AND NOT r.deleted) OR"                                                                 \
+    " (SELECT coalesce(sum(t.deleted), 0) FROM ing_record_tally AS t"                          \
+    "   WHERE t.endpoint_id = e.id)"                                                           \
+    " <> (SELECT count(*) FROM ing_record_state AS r WHERE r.endpoint_id = e.id AND r.deleted)"
+
 /* A statement that gives nothing back; ends the test when it fails. */
 void sql_run(const char *dsn, const char *sql);
 

@@ -2,6 +2,7 @@
 #include "adapter/sql/payload.h"
 #include "adapter/sql/record_event_cells.h"
 #include "adapter/sql/record_names.h"
+#include "adapter/sql/record_tally.h"
 #include "adapter/sql/session.h"
 #include "port/store_expr.h"
 
@@ -153,6 +154,16 @@ static bool send_fields(struct store *store, const struct expr_write *write, siz
     return statement_send(st, &send, err);
 }
 
+static bool send_tally(struct store *store, const struct expr_write *write, struct error *err)
+{
+    struct record_tally tally = { 0 };
+
+    for (size_t i = 0; i < write->count; i++)
+        record_tally_add(&tally, &write->readings[i].change.record);
+    return write->count == 0 ||
+           record_tally_send(store, &tally, write->readings[0].change.record.id, err);
+}
+
 static bool send_all(struct store *store, const struct expr_write *write, int64_t new_id,
                      struct error *err)
 {
@@ -162,7 +173,7 @@ static bool send_all(struct store *store, const struct expr_write *write, int64_
             !send_fields(store, write, i, n, err) || !send_events(store, write, i, n, err))
             return false;
     }
-    return true;
+    return send_tally(store, write, err);
 }
 
 static bool expr_write(struct store *store, const struct expr_write *write, bool *written,

@@ -1,6 +1,7 @@
 /* Rows of history: read as JSON, removed one by one. */
 #include "adapter/sql/history.h"
 
+#include "adapter/sql/record_tally.h"
 #include "adapter/sql/session.h"
 #include "base/instant.h"
 #include "base/list.h"
@@ -213,10 +214,13 @@ bool sql_tidy(struct store *store, int64_t before_us, int64_t limit, int64_t *re
               struct error *err)
 {
     static const char *const all[] = { TIDY_ALERTS, TIDY_SILENCES };
+    int64_t folded;
 
     *removed = 0;
-    if (!tidy_ids(store, before_us, limit, removed, err))
+    if (!record_tally_fold(store, limit, &folded, err) ||
+        !tidy_ids(store, before_us, limit, removed, err))
         return error_wrap(err, "tidy up");
+    *removed += folded;
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct statement *st = statement_of(store, all[i]);
         int64_t rows;

@@ -383,13 +383,11 @@ static bool record_as_of(struct store *store, struct arena *arena, struct str so
 
 /* ---- how many ---- */
 
-/* Each half by its own index. */
-#define COUNTS(condition)                                                                    \
-    "SELECT e.provenance_code, e.endpoint_name,"                                             \
-    " (SELECT count(*) FROM ing_record_state AS r"                                           \
-    "   WHERE r.endpoint_id = e.id AND NOT r.deleted),"                                      \
-    " (SELECT count(*) FROM ing_record_state AS r WHERE r.endpoint_id = e.id AND r.deleted)" \
-    " FROM ing_record_endpoint AS e" condition " ORDER BY e.provenance_code, e.endpoint_name"
+#define COUNTS(condition)                                                                  \
+    "SELECT e.provenance_code, e.endpoint_name, CAST(coalesce(sum(t.live), 0) AS bigint)," \
+    " CAST(coalesce(sum(t.deleted), 0) AS bigint) FROM ing_record_endpoint AS e"           \
+    " LEFT JOIN ing_record_tally AS t ON t.endpoint_id = e.id" condition                   \
+    " GROUP BY e.provenance_code, e.endpoint_name ORDER BY e.provenance_code, e.endpoint_name"
 
 static const char COUNT_ALL[] = COUNTS("");
 static const char COUNT_OF[] = COUNTS(" WHERE e.provenance_code = :source");
@@ -412,29 +410,17 @@ static bool record_counts(struct store *store, struct arena *arena, struct str s
     return rows_finish(&st->rows, err) || error_wrap(err, "count records");
 }
 
-/* As a page: a source that is new since the last statistics would be looked for in the whole table.
- */
-static const char COUNT_TO[] =
-    "SELECT CAST(coalesce(sum(n), 0) AS bigint) FROM (SELECT (SELECT count(*) FROM"
-    "  (SELECT 1 FROM ing_record_state AS r WHERE r.endpoint_id = e.id AND NOT r.deleted"
-    "   LIMIT :limit) AS first_ones) AS n"
-    " FROM ing_record_endpoint AS e WHERE e.provenance_code = :source) AS endpoints";
+static const char COUNT_LIVE[] =
+    "SELECT CAST(coalesce(sum(t.live), 0) AS bigint) FROM ing_record_tally AS t"
+    " JOIN ing_record_endpoint AS e ON e.id = t.endpoint_id WHERE e.provenance_code = :source";
 
-static bool record_count_to(struct store *store, struct str source, int64_t limit, int64_t *count,
-                            struct error *err)
+static bool record_count_live(struct store *store, struct str source, int64_t *count,
+                              struct error *err)
 {
-    struct statement *st;
-    bool owns, ok;
+    struct statement *st = statement_of(store, COUNT_LIVE);
 
-    if (!page_begin(store, &owns, err))
-        return error_wrap(err, "count records");
-    st = statement_of(store, COUNT_TO);
     bind_text(st, ":source", source);
-    bind_i64(st, ":limit", limit);
-    ok = rows_only_i64(&st->rows, count, err);
-    if (ok && *count > limit)
-        *count = limit; /* each endpoint has so many */
-    return store_end_if_owned(store, owns, ok, err) || error_wrap(err, "count records");
+    return rows_only_i64(&st->rows, count, err) || error_wrap(err, "count records");
 }
 
 /* ---- the session ---- */
@@ -518,7 +504,7 @@ const struct store_record_read_ops SQL_RECORD_READ = {
     .changes = record_changes,
     .as_of = record_as_of,
     .counts = record_counts,
-    .count_to = record_count_to,
+    .count_live = record_count_live,
     .read_once = record_read_once,
     .identity = record_identity,
 };

@@ -4,6 +4,7 @@
 #include "adapter/sql/record_event_cells.h"
 #include "adapter/sql/record_names.h"
 #include "adapter/sql/record_rows.h"
+#include "adapter/sql/record_tally.h"
 
 enum { WRITE_BYTES_MAX = 1 << 24 }; /* the ids of one call */
 
@@ -174,6 +175,15 @@ static bool send_chunk(struct store *store, const struct chunk *chunk, struct er
            send_events(store, chunk, err);
 }
 
+static bool send_tally(struct store *store, const struct chunk *all, struct error *err)
+{
+    struct record_tally tally = { 0 };
+
+    for (size_t i = 0; i < all->count; i++)
+        record_tally_add(&tally, &all->changes[i].record);
+    return all->count == 0 || record_tally_send(store, &tally, all->ids[0], err);
+}
+
 static bool send_all(struct store *store, const struct chunk *all, struct error *err)
 {
     for (size_t i = 0, n; i < all->count; i += n) {
@@ -187,7 +197,7 @@ static bool send_all(struct store *store, const struct chunk *all, struct error 
                         err))
             return false;
     }
-    return true;
+    return send_tally(store, all, err);
 }
 
 static bool read_new_ids(struct store *store, int64_t *ids, size_t count, struct error *err)

@@ -279,8 +279,6 @@ static struct str records_text(struct arena *arena, const struct view_source_sta
     buf_init(&text, arena, 64);
     text_count(&text, source->records);
     buf_add(&text, source->records == 1 ? STR(" record") : STR(" records"));
-    if (source->records == VIEW_RECORDS_MAX)
-        buf_add(&text, STR(" or more"));
     return buf_str(&text);
 }
 

@@ -200,6 +200,7 @@ static struct record_write row_of(const struct record *record, const struct reco
                                 .updated_us = record->updated_at_us,
                                 .provider_version = record->version,
                                 .is_deleted = record->is_deleted,
+                                .was_deleted = state->is_deleted,
                                 .observed_us = observed_us,
                                 .payload = record->payload };
 

@@ -85,6 +85,7 @@ static struct record_write row_of(const struct stored_record *stored, const stru
                                 .updated_us = record->updated_at_us,
                                 .provider_version = record->version,
                                 .is_deleted = record->is_deleted,
+                                .was_deleted = stored->is_deleted,
                                 .observed_us = stored->observed_us,
                                 .content_hash = stored->content_hash };
 

@@ -32,6 +32,7 @@ static bool make_change(struct retiring *r, const struct record_context *context
                                             .version = state->version + 1,
                                             .provider_id = id,
                                             .is_deleted = true,
+                                            .was_deleted = state->is_deleted,
                                             .observed_us = context->now_us,
                                             .provider_version = STR(""),
                                             .content_hash = STR(""),

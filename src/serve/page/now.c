@@ -197,7 +197,6 @@ static void write_facts(struct html *h, const struct view_status *status,
     write_schedule(h, source, status->now_us);
     fact(h, "Records");
     show_count(h, source->records);
-    html_text(h, source->records == VIEW_RECORDS_MAX ? STR(" or more") : STR(""));
     fact_end(h);
     if (source->open.quarantined > 0)
         fact_number(h, "Quarantined", source->open.quarantined);

@@ -6,9 +6,6 @@
 #include "serve/page/parts.h"
 #include "view/record.h"
 
-/* Counted up to here: an entry of an index is read for each. */
-enum { COUNTED = 100000 };
-
 static bool write_search(struct html *h, struct call *call, struct str source, struct error *err)
 {
     html_class(h, "form", "filter");
@@ -33,13 +30,12 @@ static bool write_source(struct table *t, struct call *call, const struct regist
 {
     int64_t count;
 
-    if (!store_record_count_to(call->reader.store, entry->code, COUNTED, &count, err))
+    if (!store_record_count_live(call->reader.store, entry->code, &count, err))
         return false;
     table_row(t);
     table_link(t, PAGE_PATH(call->reader.arena, "/records", entry->code), entry->code);
     table_cell(t);
     show_count(t->h, count);
-    html_text(t->h, count == COUNTED ? STR(" or more") : STR(""));
     table_cell_end(t);
     table_number(t, entry->version);
     table_time(t, entry->changed_us, call->reader.now_us);

@@ -118,6 +118,7 @@ static const struct {
       " ing_record_content c WHERE c.record_id = r.id)) + (SELECT count(*) FROM"
       " ing_record_content c WHERE NOT EXISTS (SELECT 1 FROM ing_record r WHERE"
       " r.id = c.record_id))" },
+    { "endpoints with another number of records than is kept", SQL_WRONG_TALLIES },
     { "records without lineage",
       "SELECT count(*) FROM ing_record r WHERE NOT EXISTS (SELECT 1 FROM ing_task_run_batch b JOIN"
       " ing_task_run n ON n.id = b.run_id JOIN ing_task t ON t.id = n.task_id"
