@@ -46,6 +46,7 @@ FILL = (
                 " observed_at, checked_at, created_at, batch_id) SELECT n, 1, 1, {doi}, {at {first} - (n * 7919 % 10000) * 86400000000}, 1,"
                 " {no}, {hash}, 2900, {at {first} + n * {record}}, {at {first} + n * {record}}, {at {first} + n * {record}},"
                 " (n - 1) / {each} + 1 FROM {series}"),
+    (1, "INSERT INTO ing_record_tally (endpoint_id, live, deleted) SELECT endpoint_id, count(*), 0 FROM ing_record_state GROUP BY endpoint_id"),
     ('records', "INSERT INTO ing_record_content (record_id, payload) SELECT n, {bytes '{\"title\":\"a title\"}'} FROM {series}"),
     ('events', "INSERT INTO ing_outbox (record_id, version, batch_id, occurred_at, event_id, lane, schema_version, event_type, body) SELECT"
                " {pruned} + n, 1, ({pruned} + n - 1) / {each} + 1, {at {first} + ({pruned} + n) * {record}}, {uuid}, n * 7919 % 64, 1,"

@@ -36,7 +36,11 @@ function listen(seen) {
     const events = new EventSource(`/v1/events/changes?seen=${encodeURIComponent(seen)}`);
     let waits = false;
     events.addEventListener('open', () => { live.textContent = 'Live.'; });
-    events.addEventListener('error', () => { live.textContent = 'Not live: the server does not answer.'; });
+    events.addEventListener('error', () => {
+        live.textContent = 'Not live: the server does not answer.';
+        if (events.readyState === EventSource.CLOSED) // it answered with an error: the browser does not try again
+            setTimeout(() => listen(seen), 5000);
+    });
     events.addEventListener('change', () => {
         if (waits || document.hidden)
             return;
@@ -47,12 +51,13 @@ function listen(seen) {
                 (error) => { live.textContent = `Not live: ${error.message}.`; });
         }, 300);
     });
-    document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh().catch(() => {}); });
     addEventListener('pagehide', () => events.close());
 }
 
-if (document.body.dataset.seen !== undefined && 'EventSource' in window)
+if (document.body.dataset.seen !== undefined && 'EventSource' in window) {
     listen(document.body.dataset.seen);
+    document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh().catch(() => {}); });
+}
 
 // ---- the command that does the same as the button
 
