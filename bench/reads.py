@@ -21,7 +21,7 @@ import history
 from sim_sources import FROM, TO, crossref
 from stores import BUILD, run, simulator
 
-RATE, TIMES, PAIRS, HARVESTED = 10, 20, 3, 30000
+RATE, TIMES, PAIRS, HARVESTED = 10, 20, 3, 300000
 
 # {id} a record that is there, {no} an id that is not, {task} a task and its run, {batch} a number of a batch of it; another one each time.
 QUESTIONS = (
@@ -72,6 +72,7 @@ class Asking:
 
     def __init__(self, api, batches, records):
         self.api, self.batches, self.records, self.numbers, self.took = api, batches, records, itertools.count(1), {}
+        self.questions = itertools.cycle(QUESTIONS) # goes on where it was left
 
     def once(self, question):
         n = next(self.numbers)
@@ -84,7 +85,7 @@ class Asking:
         self.took.setdefault(question, []).append(seconds)
 
     def until(self, done):
-        for question in itertools.cycle(QUESTIONS):
+        for question in self.questions:
             if done():
                 return
             next_s = time.monotonic() + 1 / RATE

@@ -118,6 +118,9 @@ struct stream_event_list {
     size_t count;
 };
 
+/* People ask how many events wait; counting millions would take them a second. */
+enum { STREAM_COUNTED_MAX = 10000 };
+
 struct stream_status {
     int64_t cursor_id;
     int64_t horizon_id;
@@ -125,8 +128,9 @@ struct stream_status {
     struct str lease_owner; /* empty: none */
     int64_t leased_until_us;
     int64_t epoch;
-    int64_t waiting;   /* events beyond the cursor */
-    bool has_oldest;   /* there is one */
+    int64_t waiting; /* events beyond the cursor; from STREAM_COUNTED_MAX on by their ids, of which
+                        transactions that were rolled back have some */
+    bool has_oldest; /* there is one */
     int64_t oldest_us; /* when the first of them occurred */
     int64_t last_pos[OUTBOX_LANES];
 };

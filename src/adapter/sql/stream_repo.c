@@ -419,7 +419,8 @@ static bool stream_read(struct store *store, struct arena *arena, const struct s
 
 static const char STATUS[] =
     "SELECT h.cursor_id, h.horizon_id, h.lease_owner, h.leased_until, h.lease_epoch,"
-    " (SELECT count(*) FROM ing_outbox AS o WHERE o.id > h.cursor_id),"
+    " (SELECT count(*) FROM (SELECT 1 FROM ing_outbox AS o WHERE o.id > h.cursor_id"
+    "   LIMIT :limit) AS first_ones),"
     " (SELECT o.occurred_at FROM ing_outbox AS o WHERE o.id > h.cursor_id ORDER BY o.id LIMIT 1)"
     " FROM ing_stream_head AS h WHERE h.one = 1";
 
@@ -428,6 +429,7 @@ static bool read_head(struct store *store, struct arena *arena, struct stream_st
 {
     struct statement *st = statement_of(store, STATUS);
 
+    bind_i64(st, ":limit", STREAM_COUNTED_MAX);
     while (rows_next(&st->rows)) {
         status->cursor_id = rows_i64(&st->rows);
         status->horizon_id = rows_i64(&st->rows);
@@ -452,6 +454,8 @@ static bool stream_status(struct store *store, struct arena *arena, struct strea
     ok = read_head(store, arena, status, err) && read_lanes(store, status->last_pos, err) &&
          rows_only_i64(&statement_of(store, LAST_ID)->rows, &status->last_id, err);
     store_rollback(store); /* it has only read */
+    if (ok && status->waiting == STREAM_COUNTED_MAX)
+        status->waiting = status->last_id - status->cursor_id;
     return ok || error_wrap(err, "read the state of the stream");
 }
 
