@@ -30,11 +30,26 @@ struct health_payload_list {
     size_t count;
 };
 
+/* An endpoint that has other records than is kept of their number. */
+struct health_count {
+    int64_t endpoint_id; /* of its row */
+    struct str source;
+    struct str endpoint;
+    int64_t live, deleted;           /* counted */
+    int64_t kept_live, kept_deleted; /* as patra record count says */
+};
+struct health_count_list {
+    struct health_count *items;
+    size_t count;
+};
+
 struct store_health_ops {
     bool (*faults)(struct store *store, struct arena *arena, bool is_deep,
                    struct health_text_list *list, struct error *err);
     bool (*payloads)(struct store *store, struct arena *arena, int64_t after_id, int64_t limit,
                      struct health_payload_list *list, struct error *err);
+    bool (*miscounts)(struct store *store, struct arena *arena, struct health_count_list *list,
+                      struct error *err);
     bool (*missing_indexes)(struct store *store, struct arena *arena, struct health_text_list *list,
                             struct error *err);
     bool (*long_transactions)(struct store *store, struct arena *arena, int64_t before_us,
@@ -58,6 +73,14 @@ static inline bool MUST_CHECK store_health_payloads(struct store *store, struct 
                                                     struct error *err)
 {
     return store->health->payloads(store, arena, after_id, limit, list, err);
+}
+
+/* Counts all records. */
+static inline bool MUST_CHECK store_health_miscounts(struct store *store, struct arena *arena,
+                                                     struct health_count_list *list,
+                                                     struct error *err)
+{
+    return store->health->miscounts(store, arena, list, err);
 }
 
 /* Names of indexes that the migrations make and the database does not have. */

@@ -52,6 +52,40 @@ static bool health_payloads(struct store *store, struct arena *arena, int64_t af
     return rows_finish(&st->rows, err) || error_wrap(err, "read payloads");
 }
 
+/* Each number by its own index. */
+static const char MISCOUNTS[] =
+    "SELECT id, provenance_code, endpoint_name, live, deleted, kept_live, kept_deleted FROM"
+    " (SELECT e.id, e.provenance_code, e.endpoint_name,"
+    "   (SELECT count(*) FROM ing_record_state AS r"
+    "     WHERE r.endpoint_id = e.id AND NOT r.deleted) AS live,"
+    "   (SELECT count(*) FROM ing_record_state AS r"
+    "     WHERE r.endpoint_id = e.id AND r.deleted) AS deleted,"
+    "   (SELECT CAST(coalesce(sum(t.live), 0) AS bigint) FROM ing_record_tally AS t"
+    "     WHERE t.endpoint_id = e.id) AS kept_live,"
+    "   (SELECT CAST(coalesce(sum(t.deleted), 0) AS bigint) FROM ing_record_tally AS t"
+    "     WHERE t.endpoint_id = e.id) AS kept_deleted"
+    "  FROM ing_record_endpoint AS e) AS counted"
+    " WHERE live <> kept_live OR deleted <> kept_deleted ORDER BY id";
+
+static bool health_miscounts(struct store *store, struct arena *arena,
+                             struct health_count_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, MISCOUNTS);
+    struct health_count *item;
+
+    *list = (struct health_count_list){ 0 };
+    while ((item = ROWS_NEXT(&st->rows, arena, list)) != NULL) {
+        item->endpoint_id = rows_i64(&st->rows);
+        item->source = rows_text(&st->rows, arena);
+        item->endpoint = rows_text(&st->rows, arena);
+        item->live = rows_i64(&st->rows);
+        item->deleted = rows_i64(&st->rows);
+        item->kept_live = rows_i64(&st->rows);
+        item->kept_deleted = rows_i64(&st->rows);
+    }
+    return rows_finish(&st->rows, err) || error_wrap(err, "count records");
+}
+
 /* ---- indexes ---- */
 
 /* The name after the next "CREATE [UNIQUE] INDEX"; false: there is none. */
@@ -141,6 +175,7 @@ static bool health_ages(struct store *store, struct health_ages *ages, struct er
 const struct store_health_ops SQL_HEALTH = {
     .faults = health_faults,
     .payloads = health_payloads,
+    .miscounts = health_miscounts,
     .missing_indexes = health_missing,
     .long_transactions = health_long,
     .ages = health_ages,

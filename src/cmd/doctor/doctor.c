@@ -122,7 +122,7 @@ const struct command COMMAND_DOCTOR = {
         "has changed are found even where the database is none the wiser. That reads everything.\n"
         "Changes nothing. The exit code is 0 without a finding and 1 with one; 3 and 4 if the\n"
         "store cannot be opened for another reason.",
-    .options = { { "deep", NULL, "Also compare indexes with tables, and records with hashes." },
+    .options = { { "deep", NULL, "Also compare indexes with tables, records with hashes, and count records." },
                  { "live", NULL, "Also send one request to each source." },
                  { "slow", "DURATION", "What counts as slow (50ms)." },
                  { "json", NULL, "Print JSON." },

@@ -1,4 +1,4 @@
-/* Whether records are what they were when they were stored. */
+/* Whether records are what they were when they were stored, and as many as is said. */
 #include <inttypes.h>
 
 #include "cmd/doctor/doctor.h"
@@ -54,7 +54,7 @@ static void name_record(struct doctor *d, const struct health_payload *item)
                      item->id));
 }
 
-bool doctor_deep(struct doctor *d, struct error *err)
+static bool check_contents(struct doctor *d, struct error *err)
 {
     struct health_payload_list page = { 0 };
     struct arena arena;
@@ -83,4 +83,41 @@ bool doctor_deep(struct doctor *d, struct error *err)
                    STR("Restore a backup"));
     arena_release(&arena);
     return ok;
+}
+
+/* ---- their number ---- */
+
+static void name_count(struct doctor *d, const struct health_count *item)
+{
+    struct arena *arena = &d->session->arena;
+
+    doctor_add(d, "record.count",
+               arena_printf(arena,
+                            "%.*s/%.*s has %" PRId64 " records and %" PRId64
+                            " deleted ones, but %" PRId64 " and %" PRId64 " are shown",
+                            STR_ARG(item->source), STR_ARG(item->endpoint), item->live,
+                            item->deleted, item->kept_live, item->kept_deleted),
+               arena_printf(arena,
+                            "Somebody has written or removed rows. The number is only shown; set "
+                            "it right: INSERT INTO ing_record_tally (endpoint_id, live, deleted) "
+                            "VALUES (%" PRId64 ", %" PRId64 ", %" PRId64 ")",
+                            item->endpoint_id, item->live - item->kept_live,
+                            item->deleted - item->kept_deleted));
+}
+
+static bool check_counts(struct doctor *d, struct error *err)
+{
+    struct health_count_list list;
+
+    d->checks++;
+    if (!store_health_miscounts(d->session->store, &d->session->arena, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        name_count(d, &list.items[i]);
+    return true;
+}
+
+bool doctor_deep(struct doctor *d, struct error *err)
+{
+    return check_contents(d, err) && check_counts(d, err);
 }

@@ -413,6 +413,27 @@ TEST(a_scribble_into_an_index_is_named)
     sim_stop(&s.sim);
 }
 
+TEST(records_that_somebody_removed_are_missed_in_their_number)
+{
+    struct scribbled s;
+    struct arena arena;
+    struct run run;
+
+    arena_init(&arena, 64 << 20);
+    scribbled_begin(&s, &arena, "count");
+    sql_run(s.store, "DELETE FROM ing_record_content WHERE record_id <= 3;"
+                     " DELETE FROM ing_record_state WHERE id <= 3");
+    CHECK_EQ(examine(s.store, "--json").code, 0, "a quick look counts nothing");
+    run = examine(s.store, "--deep");
+    CHECK_EQ(run.code, 1, "found");
+    CHECK(cli_has(run.out, "record.count"), run.out.data);
+    CHECK(cli_has(run.out, "VALUES (1, -3, 0)"), "what to do");
+    sql_run(s.store, "INSERT INTO ing_record_tally (endpoint_id, live, deleted) VALUES (1, -3, 0)");
+    CHECK_EQ(examine(s.store, "--deep").code, 0, "which helps");
+    arena_release(&arena);
+    sim_stop(&s.sim);
+}
+
 TEST(a_scribble_into_the_head_of_the_file_is_named)
 {
     struct scribbled s;
