@@ -192,6 +192,11 @@ const struct dialect POSTGRES_DIALECT = {
         [WORD_IN_ORDER] = ("SELECT set_config('enable_sort', 'off', true),"
                           " set_config('enable_bitmapscan', 'off', true),"
                           " set_config('enable_seqscan', 'off', true)"),
+        [WORD_ROW_BY_ROW] = ("SELECT set_config('enable_sort', 'off', true),"
+                            " set_config('enable_bitmapscan', 'off', true),"
+                            " set_config('enable_seqscan', 'off', true),"
+                            " set_config('enable_mergejoin', 'off', true),"
+                            " set_config('enable_hashjoin', 'off', true)"),
         [WORD_READ_ONCE] = "SELECT 1", /* the server's cache is everybody's */
         [WORD_HOLD_BRIEFLY] = "SELECT set_config('lock_timeout', '500', true)", /* ms */
         [WORD_KEY_HASH] = ("CAST(CAST('x' || substr(encode(sha256(convert_to(u.state, 'UTF8')), 'hex'),"

@@ -77,6 +77,7 @@ enum { INSERT_ROWS = 100 };
     WORD(STREAM_NEXT, "stream-next")   /* when the event after o.stream_pos came */               \
     WORD(STREAM_BODY, "stream-body")   /* o.body, NULL where :bytes are exceeded */               \
     WORD(IN_ORDER, "in-order")         /* until the transaction ends: sort by indexes */          \
+    WORD(ROW_BY_ROW, "row-by-row")     /* the same, and joined row by row */                      \
     WORD(READ_ONCE, "read-once")       /* for the session: little is kept of what is read */      \
     WORD(HOLD_BRIEFLY, "hold-briefly") /* until the transaction ends: wait little for locks */    \
     WORD(KEY_HASH, "key-hash")         /* of the text u.state: 60 bits of its SHA-256 */          \

@@ -32,19 +32,24 @@ static void read_plain(struct rows *rows, struct arena *arena, struct str endpoi
 
 /* ---- pages ---- */
 
+/* Pages are read by the index that has their order. Before its first statistics PostgreSQL would
+ * sort all that is left of a table for every page. */
 static const char IN_ORDER[] = "{in-order}";
+/* Of events and their records, row by row: a merge would pass all records that have no event any
+ * more, and the planner does not know that these are the first millions. */
+static const char BY_EVENTS[] = "{row-by-row}";
 
 /* A page is one statement, in a transaction of its own where there is none, so that a setting of
- * the planner holds for it alone: pages are read by the index that has their order. Before its
- * first statistics PostgreSQL would sort all that is left of a table for every page. */
-static bool page_begin(struct store *store, bool *owns_transaction, struct error *err)
+ * the planner holds for it alone. */
+static bool page_begin(struct store *store, const char *setting, bool *owns_transaction,
+                       struct error *err)
 {
     struct statement *st;
 
     *owns_transaction = store->state == STORE_IDLE;
     if (*owns_transaction && !store_begin_read(store, err))
         return false;
-    st = statement_of(store, IN_ORDER);
+    st = statement_of(store, setting);
     (void)rows_next(&st->rows);
     if (rows_finish(&st->rows, err))
         return true;
@@ -78,20 +83,21 @@ static const char ALL[] = "SELECT * FROM (" WALK(
                                                       " ORDER BY id LIMIT :limit";
 
 /* By the events, where only records are wanted whose present version has one: the outbox has those
- * of some days, the table of records those of all years. CROSS JOIN: SQLite keeps the order. */
-#define CHANGED(condition)                                                                       \
-    "SELECT " PLAIN_COLUMNS ", occurred_at AS changed_at, {bytes}(payload) AS bytes,"            \
-    " dictionary_id,"                                                                            \
-    " CASE WHEN :with_payload OR dictionary_id IS NOT NULL THEN payload END AS payload"          \
-    " FROM (SELECT record_id AS event_of, version AS event_version, occurred_at FROM ing_outbox" \
-    "  WHERE record_id > :after_id AND occurred_at >= :changed_from"                             \
-    "  AND occurred_at < :changed_to) AS o"                                                      \
-    " CROSS JOIN ing_record_state AS r CROSS JOIN ing_record_content"                            \
-    " WHERE r.id = event_of AND version = event_version AND record_id = event_of"                \
-    " AND endpoint_id = " ENDPOINT_ID(                                                           \
-        ":source", ":endpoint") " AND " condition                                                \
-                                " AND version >= :version_from AND version <= :version_to"       \
-                                " ORDER BY event_of LIMIT :limit"
+ * of some days, the table of records those of all years. From the events to the records, never the
+ * other way: SQLite keeps the order of a CROSS JOIN, PostgreSQL has no index for the sum. */
+#define CHANGED(condition)                                                                   \
+    "SELECT " PLAIN_COLUMNS ", occurred_at AS changed_at, {bytes}(payload) AS bytes,"        \
+    " dictionary_id,"                                                                        \
+    " CASE WHEN :with_payload OR dictionary_id IS NOT NULL THEN payload END AS payload"      \
+    " FROM (SELECT record_id AS place, record_id + 0 AS event_of, version AS event_version," \
+    "  occurred_at FROM ing_outbox WHERE record_id > :after_id"                              \
+    "  AND occurred_at >= :changed_from AND occurred_at < :changed_to) AS o"                 \
+    " CROSS JOIN ing_record_state AS r CROSS JOIN ing_record_content"                        \
+    " WHERE r.id = event_of AND version = event_version AND record_id = event_of"            \
+    " AND endpoint_id = " ENDPOINT_ID(                                                       \
+        ":source", ":endpoint") " AND " condition                                            \
+                                " AND version >= :version_from AND version <= :version_to"   \
+                                " ORDER BY place LIMIT :limit"
 
 static const char LIVE_CHANGED[] = CHANGED("NOT deleted");
 static const char DELETED_CHANGED[] = CHANGED("deleted");
@@ -276,7 +282,7 @@ static bool record_walk(struct store *store, struct arena *arena, const struct r
 {
     bool owns;
 
-    return (page_begin(store, &owns, err) &&
+    return (page_begin(store, is_by_event(walk) ? BY_EVENTS : IN_ORDER, &owns, err) &&
             store_end_if_owned(store, owns, read_walk(store, arena, walk, list, err), err)) ||
            error_wrap(err, "records of %.*s", STR_ARG(walk->source));
 }
@@ -342,7 +348,7 @@ static bool record_changes(struct store *store, struct arena *arena,
 {
     bool owns;
 
-    return (page_begin(store, &owns, err) &&
+    return (page_begin(store, BY_EVENTS, &owns, err) &&
             store_end_if_owned(store, owns, read_changes(store, arena, walk, list, err), err)) ||
            error_wrap(err, "changes of %.*s", STR_ARG(walk->source));
 }

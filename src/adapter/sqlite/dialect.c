@@ -78,6 +78,7 @@ const struct dialect SQLITE_DIALECT = {
                              "  WHERE s.lane = o.lane AND s.pos = o.stream_pos + 1)"),
         [WORD_STREAM_BODY] = "CASE WHEN :bytes > 0 THEN o.body END", /* rows come one by one */
         [WORD_IN_ORDER] = "SELECT 1", /* it does so by itself */
+        [WORD_ROW_BY_ROW] = "SELECT 1",
         [WORD_HOLD_BRIEFLY] = "SELECT 1", /* whoever writes has no one to wait for */
         [WORD_READ_ONCE] = "PRAGMA cache_size = -2048",
         [WORD_KEY_HASH] = "patra_key_hash(u.state)", /* functions.c */
