@@ -414,6 +414,9 @@ static void go_out(struct crowd *of, int64_t at_us)
 
 TEST(without_the_store_each_process_goes_on_slowly_and_comes_back)
 {
+    /* A process that sends r a second has up to r * t + 1 requests in a span of t: one at its edge.
+     */
+    const double edges = 4.0 / (20 * (39 - 23));
     struct store *store = new_store();
     double during;
 
@@ -423,7 +426,7 @@ TEST(without_the_store_each_process_goes_on_slowly_and_comes_back)
     crowd_run(&crowd, store);
     during = crowd_used(&crowd, 20, 1, 23 * US_PER_SECOND, 39 * US_PER_SECOND);
     test_note("%.0f %% of the rate without the store", during * 100);
-    CHECK(during > 0.4 && during <= 0.5, "four processes with an eighth each");
+    CHECK(during > 0.4 && during <= 0.5 + edges, "four processes with an eighth each");
     CHECK(crowd_used(&crowd, 20, 1, 0, 20 * US_PER_SECOND) >= 0.97, "all before");
     CHECK(crowd_used(&crowd, 20, 1, 42 * US_PER_SECOND, 60 * US_PER_SECOND) >= 0.97, "all after");
     CHECK(crowd_excess(&crowd, 20, 5, 1) <= 1e-6, "the promise");
