@@ -158,8 +158,7 @@ static bool send_batch(struct relay *r, struct lanes_round *round, struct error 
     bool saved;
 
     if (!lanes_next(&r->lanes, &filter, &d, err) ||
-        (!d.is_lost && !lanes_read_ahead(&r->lanes, &d, err)) ||
-        (!d.is_lost && !relay_send(r, &d, round, err)) ||
+        (!d.is_lost && !relay_send(r, &d, true, round, err)) ||
         !lanes_settle(&r->lanes, &d, NULL, round, &saved, err))
         return false;
     round->has_more |= lanes_has_more(&r->lanes);
@@ -174,7 +173,7 @@ static bool send_parked(struct relay *r, struct lanes_round *round, struct error
 
     if (!lanes_due(&r->lanes, &filter, LANES_RETRY_KEYS, &trying, round, err))
         return false;
-    return trying.count == 0 || (relay_send(r, &trying.delivery, round, err) &&
+    return trying.count == 0 || (relay_send(r, &trying.delivery, false, round, err) &&
                                  lanes_tried(&r->lanes, &trying, NULL, round, &saved, err));
 }
 

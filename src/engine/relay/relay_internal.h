@@ -23,8 +23,9 @@ struct relay {
 /* The bus failed as a whole: until when it is left alone. */
 void relay_bus_failed(struct relay *relay, const struct error *err);
 
-/* Sends all items that are open. False: the store failed, or memory. */
-bool relay_send(struct relay *relay, struct delivery *delivery, struct lanes_round *round,
-                struct error *err) MUST_CHECK;
+/* Sends all items that are open; with `reads_ahead` the store reads the next batch meanwhile. False:
+ * the store failed, or memory. */
+bool relay_send(struct relay *relay, struct delivery *delivery, bool reads_ahead,
+                struct lanes_round *round, struct error *err) MUST_CHECK;
 
 #endif

@@ -206,7 +206,9 @@ static void publish(struct sending *s, struct lanes_round *round)
     relay_bus_failed(r, &failed);
 }
 
-bool relay_send(struct relay *r, struct delivery *d, struct lanes_round *round, struct error *err)
+/* A session answers in order, so whether the lanes are its own is asked before the next batch is. */
+bool relay_send(struct relay *r, struct delivery *d, bool reads_ahead, struct lanes_round *round,
+                struct error *err)
 {
     struct sending s = { .relay = r, .delivery = d };
     bool held = true;
@@ -214,11 +216,13 @@ bool relay_send(struct relay *r, struct delivery *d, struct lanes_round *round, 
     if (!begin(&s, err))
         return false;
     for (size_t i = 0; i < s.waves.count && !d->is_cut; i++) {
-        if (!lanes_keep(&r->lanes, &held, err) || !gather(&s, i, err))
+        if (!lanes_keep(&r->lanes, &held, err))
             return false;
         d->is_lost = !held;
         if (d->is_lost)
             return true;
+        if ((i == 0 && reads_ahead && !lanes_read_ahead(&r->lanes, d, err)) || !gather(&s, i, err))
+            return false;
         if (s.sent_count > 0)
             publish(&s, round);
         unblock(&s, i);
