@@ -108,13 +108,19 @@ static bool is_header(struct str name, struct str value)
     return http_is_token(name) && http_is_header_value(value);
 }
 
-static bool set_header(natsMsg *msg, struct arena *scratch, struct str name, struct str value)
+static bool set_header(natsMsg *msg, struct arena *scratch, const char *name, struct str value)
 {
-    const struct str name_text = arena_copy(scratch, name);
-    const struct str value_text = arena_copy(scratch, value);
+    const struct str text = arena_copy(scratch, value);
 
-    return name_text.data != NULL && value_text.data != NULL &&
-           natsMsgHeader_Set(msg, name_text.data, value_text.data) == NATS_OK;
+    return text.data != NULL && natsMsgHeader_Set(msg, name, text.data) == NATS_OK;
+}
+
+static bool set_attribute(natsMsg *msg, struct arena *scratch,
+                          const struct bus_attribute *attribute)
+{
+    const struct str name = arena_copy(scratch, attribute->name);
+
+    return name.data != NULL && set_header(msg, scratch, name.data, attribute->value);
 }
 
 /* Why a message can never be one of NATS; NULL: it can. */
@@ -145,15 +151,14 @@ static bool set_headers(struct flight *flight, natsMsg *msg, const struct bus_me
     bool ok = true;
 
     for (size_t i = 0; i < message->attribute_count; i++)
-        ok = ok &&
-             set_header(msg, scratch, message->attributes[i].name, message->attributes[i].value);
+        ok = ok && set_attribute(msg, scratch, &message->attributes[i]);
     buf_init(&key, scratch, message->key.len * 3 + 1);
     url_encode(&key, message->key, URL_PATH);
-    ok = ok && !key.failed && set_header(msg, scratch, STR(NATS_HEADER_KEY), buf_str(&key)) &&
-         set_header(msg, scratch, STR(NATS_HEADER_ID), message->event_id) &&
-         set_header(msg, scratch, STR(NATS_HEADER_STREAM), flight->bus->link.parts.spec->stream);
+    ok = ok && !key.failed && set_header(msg, scratch, NATS_HEADER_KEY, buf_str(&key)) &&
+         set_header(msg, scratch, NATS_HEADER_ID, message->event_id) &&
+         set_header(msg, scratch, NATS_HEADER_STREAM, flight->bus->link.parts.spec->stream);
     if (message->content_type.len > 0)
-        ok = ok && set_header(msg, scratch, STR(NATS_HEADER_TYPE), message->content_type);
+        ok = ok && set_header(msg, scratch, NATS_HEADER_TYPE, message->content_type);
     (void)snprintf(number, sizeof(number), "%" PRId64, message->version);
     ok = ok && natsMsgHeader_Set(msg, NATS_HEADER_VERSION, number) == NATS_OK;
     if (lane == NULL)

@@ -8,6 +8,7 @@ struct sending {
     struct relay *relay;
     struct delivery *delivery;
     struct item **items; /* the open ones */
+    struct str *keys;    /* theirs */
     size_t count;
     struct waves waves;
     bool *is_blocked; /* by key */
@@ -23,9 +24,9 @@ static bool begin(struct sending *s, struct error *err)
 {
     struct arena *arena = &s->relay->lanes.arena;
     const size_t count = s->delivery->count;
-    struct str *keys = ARENA_ARRAY(arena, struct str, count);
 
     s->items = ARENA_ARRAY(arena, struct item *, count);
+    s->keys = ARENA_ARRAY(arena, struct str, count);
     s->sent = ARENA_ARRAY(arena, struct item *, count);
     s->messages = ARENA_ARRAY(arena, struct bus_message, count);
     s->receipts = ARENA_ARRAY(arena, struct bus_receipt, count);
@@ -36,11 +37,11 @@ static bool begin(struct sending *s, struct error *err)
 
         if (item->state != ITEM_OPEN)
             continue;
-        keys[s->count] = arena_printf(arena, "%.*s/%.*s", STR_ARG(item->aggregate.type),
-                                      STR_ARG(item->aggregate.id));
+        s->keys[s->count] = arena_printf(arena, "%.*s/%.*s", STR_ARG(item->aggregate.type),
+                                         STR_ARG(item->aggregate.id));
         s->items[s->count++] = item;
     }
-    if (arena->failed || !waves_cut(arena, keys, s->count, &s->waves, err))
+    if (arena->failed || !waves_cut(arena, s->keys, s->count, &s->waves, err))
         return arena_error(arena, err);
     s->is_blocked = ARENA_ARRAY(arena, bool, s->waves.key_count);
     return s->is_blocked != NULL || arena_error(arena, err);
@@ -48,10 +49,10 @@ static bool begin(struct sending *s, struct error *err)
 
 /* An event that cannot be made into a message will never be: it is refused like one that the bus
  * does not take. */
-static bool make(struct sending *s, struct item *item, struct bus_message *message,
-                 struct error *err)
+static bool make(struct sending *s, size_t number, struct bus_message *message, struct error *err)
 {
     struct relay *r = s->relay;
+    struct item *item = s->items[number];
     const struct relay_target *target = &r->target;
     struct error failed;
     bool ok;
@@ -66,11 +67,10 @@ static bool make(struct sending *s, struct item *item, struct bus_message *messa
         return !r->lanes.arena.failed || arena_error(&r->lanes.arena, err);
     }
     message->event_id = item->event->stored.event.event_id;
-    message->key = arena_printf(&r->lanes.arena, "%.*s/%.*s", STR_ARG(item->aggregate.type),
-                                STR_ARG(item->aggregate.id));
+    message->key = s->keys[number];
     message->lane = item->event->lane;
     message->version = item->event->stored.event.version;
-    return !r->lanes.arena.failed || arena_error(&r->lanes.arena, err);
+    return true;
 }
 
 static bool gather(struct sending *s, size_t wave, struct error *err)
@@ -87,7 +87,7 @@ static bool gather(struct sending *s, size_t wave, struct error *err)
             item->state = ITEM_BEHIND;
             continue;
         }
-        if (!make(s, item, &s->messages[s->sent_count], err))
+        if (!make(s, number, &s->messages[s->sent_count], err))
             return false;
         *is_blocked = true; /* until it is acknowledged */
         if (item->state == ITEM_OPEN)
@@ -206,7 +206,8 @@ static void publish(struct sending *s, struct lanes_round *round)
     relay_bus_failed(r, &failed);
 }
 
-/* A session answers in order, so whether the lanes are its own is asked before the next batch is. */
+/* A session answers in order, so whether the lanes are its own is asked before the next batch is.
+ */
 bool relay_send(struct relay *r, struct delivery *d, bool reads_ahead, struct lanes_round *round,
                 struct error *err)
 {
