@@ -144,6 +144,7 @@ bool postgres_connect(struct postgres_session *postgres, struct error *err)
 
     if (postgres->has_given_up)
         postgres_hosts_turn(&postgres->hosts, postgres->connection);
+    pump_stop(&postgres->pump);
     PQfinish(postgres->connection);
     postgres->connection = connection = start(postgres, &postgres->hosts);
     postgres->connection_number++; /* nothing is prepared on it */

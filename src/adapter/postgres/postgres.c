@@ -74,6 +74,7 @@ static void postgres_close(struct sql_session *session)
     struct postgres_session *postgres = postgres_session_of(session);
 
     sql_session_release(session);
+    pump_release(&postgres->pump);
     PQfinish(postgres->connection);
     arena_release(&postgres->scratch);
     postgres_hosts_release(&postgres->hosts);

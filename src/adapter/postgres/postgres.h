@@ -9,6 +9,7 @@
 #include <libpq-fe.h>
 
 #include "adapter/postgres/postgres_module.h"
+#include "adapter/postgres/pump.h"
 #include "adapter/sql/session.h"
 #include "port/store_wake.h"
 
@@ -44,6 +45,7 @@ struct postgres_session {
     struct postgres_sent sent[POSTGRES_SENT_MAX];
     int sent_count;
     struct statement *ahead; /* begun, its result not read from the connection; NULL: none */
+    struct pump pump;        /* receives it meanwhile */
     int64_t stop_us;         /* monotonic: a process that stops waits until then; 0: not told yet */
     bool has_given_up;       /* this connection did not respond */
 };

@@ -157,8 +157,9 @@ void postgres_forget(struct statement *st)
 
 /* ---- a statement that is begun ahead ----
  *
- * The server works on it while the session's owner does something else. One at a time. libpq would
- * throw its result away when the next statement is sent, so that is read before. */
+ * The server works on it, and the pump receives its result, while the session's owner does
+ * something else. One at a time. libpq would throw its result away when the next statement is sent,
+ * so that is read before. */
 
 static bool send_ahead(struct statement *st, struct use *use, struct error *err)
 {
@@ -182,9 +183,10 @@ bool postgres_begin_ahead(struct statement *st, struct error *err)
     assert(st->session->store.state == STORE_IDLE);
     ok = use != NULL && send_ahead(st, use, err);
     arena_reset(&postgres->scratch);
-    if (ok)
-        postgres->ahead = st;
-    return ok;
+    if (!ok)
+        return false;
+    postgres->ahead = st;
+    return pump_start(&postgres->pump, postgres->connection, err);
 }
 
 void postgres_gather(struct postgres_session *postgres)
@@ -195,6 +197,7 @@ void postgres_gather(struct postgres_session *postgres)
     postgres->ahead = NULL;
     if (use == NULL)
         return;
+    pump_stop(&postgres->pump);
     use->ahead = postgres_result(postgres);
     while ((result = postgres_result(postgres)) != NULL)
         PQclear(result);

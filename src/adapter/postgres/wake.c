@@ -58,8 +58,10 @@ static bool wake_next(struct store *store, struct wake_note *note, bool *has_not
                       struct error *err)
 {
     struct postgres_session *postgres = session_of(store);
-    PGnotify *notify = PQnotifies(postgres->connection);
+    PGnotify *notify;
 
+    pump_stop(&postgres->pump);
+    notify = PQnotifies(postgres->connection);
     *note = (struct wake_note){ 0 };
     *has_note = false;
     if (notify == NULL) {
