@@ -53,6 +53,7 @@ struct store_rate_ops {
                       int64_t used, int64_t booked, struct error *err);
     bool (*slot_take)(struct store *store, const struct rate_slot *slot, int64_t *id,
                       struct error *err);
+    bool (*slot_count)(struct store *store, struct str key, int64_t *taken, struct error *err);
     bool (*slot_return)(struct store *store, int64_t id, struct error *err);
     bool (*slot_keep)(struct store *store, int64_t id, int64_t until_us, struct error *err);
 };
@@ -111,6 +112,13 @@ static inline bool MUST_CHECK store_slot_take(struct store *store, const struct 
 {
     assert(store->state == STORE_WRITING);
     return store->rate->slot_take(store, slot, id, err);
+}
+
+/* How many slots of the key are taken. */
+static inline bool MUST_CHECK store_slot_count(struct store *store, struct str key, int64_t *taken,
+                                               struct error *err)
+{
+    return store->rate->slot_count(store, key, taken, err);
 }
 
 /* Returning a slot that has expired does nothing. */

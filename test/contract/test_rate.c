@@ -102,8 +102,13 @@ TEST(slots_are_limited_and_come_back)
     struct store *store = contract_store();
     struct error err = { 0 };
     int64_t first = take(store, "crossref", NOW_US), second = take(store, "crossref", NOW_US + 50);
+    int64_t taken = -1;
 
     CHECK(first > 0 && second > 0 && first != second, "two");
+    REQUIRE_OK(store_slot_count(store, STR("crossref"), &taken, &err), err);
+    CHECK_EQ(taken, 2, "both count");
+    REQUIRE_OK(store_slot_count(store, STR("pubmed"), &taken, &err), err);
+    CHECK_EQ(taken, 0, "not for another key");
     CHECK_EQ(take(store, "crossref", NOW_US + 60), 0, "no third");
     CHECK(take(store, "pubmed", NOW_US + 60) > 0, "of another key");
     REQUIRE_OK(store_slot_return(store, second, &err), err);

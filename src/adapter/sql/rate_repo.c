@@ -180,6 +180,17 @@ static bool slot_take(struct store *store, const struct rate_slot *slot, int64_t
            error_wrap(err, "take a slot of %.*s", STR_ARG(slot->rate_key));
 }
 
+static const char SLOT_COUNT[] = "SELECT count(*) FROM ing_rate_permit WHERE rate_key = :key";
+
+static bool slot_count(struct store *store, struct str key, int64_t *taken, struct error *err)
+{
+    struct statement *st = statement_of(store, SLOT_COUNT);
+
+    bind_text(st, ":key", key);
+    return rows_only_i64(&st->rows, taken, err) ||
+           error_wrap(err, "count the slots of %.*s", STR_ARG(key));
+}
+
 static const char SLOT_RETURN[] = "DELETE FROM ing_rate_permit WHERE id = :id";
 
 static bool slot_return(struct store *store, int64_t id, struct error *err)
@@ -211,6 +222,7 @@ const struct store_rate_ops SQL_RATE = {
     .quota_load = quota_load,
     .quota_add = quota_add,
     .slot_take = slot_take,
+    .slot_count = slot_count,
     .slot_return = slot_return,
     .slot_keep = slot_keep,
 };

@@ -478,6 +478,7 @@ static bool walk(struct task_run *run, struct ending *ending, struct error *err)
         ok = step(run, fetch, &is_last, ending, err);
     }
     fetch_close(fetch);
+    gate_end(run->executor->gate);
     return ok;
 }
 

@@ -152,7 +152,7 @@ static bool find_in_store(struct attempt *attempt, struct shared_request *reques
     bool ok, is_block;
 
     gate_key_lock(key);
-    is_block = !key->is_taking && attempt->target->limit.concurrency == 0 && request->slack_us == 0;
+    is_block = !key->is_taking && !request->needs_slot && request->slack_us == 0;
     if (is_block) {
         key->is_taking = true;
         request->count = gate_key_block(key, &attempt->target->limit, worker_now(gate));
@@ -388,8 +388,10 @@ static void describe(const struct attempt *attempt, struct permit *permit)
 /* One credential, or none. */
 static bool acquire_one(struct attempt *attempt, struct permit *permit, struct error *err)
 {
-    const bool ok = run(attempt, err);
+    bool ok;
 
+    attempt->has_slot = slot_resume(attempt->gate, attempt->target, &attempt->slot);
+    ok = run(attempt, err);
     describe(attempt, permit);
     if (ok && attempt->found == FOUND) {
         allow(attempt, permit);

@@ -15,6 +15,9 @@
 enum { NAME_BYTES_MAX = 65536 };
 /* A slot is handed on only when this much of its time is left. */
 #define SLOT_REST_US (10 * US_PER_MINUTE)
+/* A worker keeps its slot between requests for so long. The shortest lease is longer: a worker that
+ * lost its lease lost its slot, too (store_lease_reclaim), and must not use it. */
+#define SLOT_KEEP_US (200 * US_PER_MS)
 /* How often a success is written. */
 #define REPORT_OK_US US_PER_SECOND
 /* When a source says that its quota is used up, but not until when. */
@@ -137,6 +140,7 @@ bool slot_inherit(struct gate_key *key, int64_t now_us, struct gate_slot *slot)
         if (key->slots[i].until_us - now_us < SLOT_REST_US)
             continue;
         *slot = key->slots[i];
+        slot->is_spare = false; /* it ends with the lease of the worker that took it */
         key->slots[i] = key->slots[--key->slot_count];
         return true;
     }
@@ -181,6 +185,58 @@ void slot_release(struct gate *gate, const struct target *target, struct gate_sl
     gate_key_unlock(key);
     if (!is_kept)
         slot_return(gate, slot.id);
+}
+
+/* Taking and returning a slot are two transactions, which cost as much as storing the page. So a
+ * worker whose requests follow each other keeps its slot between them, as long as others are free;
+ * whoever comes then finds it returned after SLOT_KEEP_US. */
+static bool may_keep(const struct gate *gate, struct gate_key *key, const struct gate_slot *slot)
+{
+    const int64_t now_us = worker_now(gate);
+    bool is_wanted;
+
+    if (slot->id == 0 || !slot->is_spare || gate->kept.slot.id != 0 || gate->last_key != key ||
+        now_us - gate->last_us > SLOT_KEEP_US || now_us - slot->taken_us > SLOT_KEEP_US)
+        return false;
+    gate_key_lock(key);
+    is_wanted = key->slot_waiters == 0 && gate_key_is_busy(key, now_us);
+    gate_key_unlock(key);
+    return is_wanted;
+}
+
+void slot_settle(struct gate *gate, const struct target *target, struct gate_slot slot)
+{
+    struct gate_key *key = target->key;
+
+    if (may_keep(gate, key, &slot))
+        gate->kept = (struct held){ key, slot };
+    else if (slot.id != 0)
+        slot_release(gate, target, slot);
+    gate->last_key = key;
+    gate->last_us = worker_now(gate);
+}
+
+bool slot_resume(struct gate *gate, const struct target *target, struct gate_slot *slot)
+{
+    const struct held kept = gate->kept;
+
+    if (kept.slot.id == 0)
+        return false;
+    gate->kept = (struct held){ 0 };
+    *slot = kept.slot;
+    if (kept.key == target->key && worker_now(gate) - kept.slot.taken_us <= SLOT_KEEP_US)
+        return true;
+    slot_return(gate, kept.slot.id);
+    return false;
+}
+
+void gate_end(struct gate *gate)
+{
+    const struct held kept = gate->kept;
+
+    gate->kept = (struct held){ 0 };
+    if (kept.slot.id != 0)
+        slot_return(gate, kept.slot.id);
 }
 
 void slot_sweep(struct gate *gate, struct gate_key *key)
@@ -356,8 +412,8 @@ static void give_feedback(struct permit_gate *port, const struct permit_feedback
         report(gate, target);
     if (slot.id != 0 && feedback->busy_us > 0)
         slot_keep(gate, target->key, slot.id, feedback->busy_us);
-    else if (slot.id != 0)
-        slot_release(gate, target, slot);
+    else
+        slot_settle(gate, target, slot);
 }
 
 /* ---- opening and closing ---- */
@@ -378,7 +434,7 @@ bool gate_open(struct gate **gate, const struct gate_parts *parts, struct error 
 
 void gate_begin(struct gate *gate, const struct gate_task *task)
 {
-    assert(gate->held_count == 0);
+    assert(gate->held_count == 0 && gate->kept.slot.id == 0);
     gate->task = *task;
     gate->target_count = 0;
 }
@@ -392,6 +448,7 @@ void gate_close(struct gate *gate)
 {
     if (gate == NULL)
         return;
+    gate_end(gate);
     for (size_t i = 0; i < gate->held_count; i++)
         slot_return(gate, gate->held[i].slot.id);
     for (size_t i = 0; i < gate->target_count; i++) {

@@ -29,6 +29,9 @@
  * sends often enough takes further permits of the next 100 ms along, at most `quantum` in all, for
  * any of its threads.
  *
+ * A slot is taken with the permit and returned after the request. A worker whose requests follow
+ * each other keeps it between them, a fifth of a second at most and only while others are free.
+ *
  * Silence. What a source demands (429, 5xx, Retry-After, what remains, its limit) is written at
  * once; successes at most once a second. A process reads the row again when it last read it more
  * than GATE_LOOK_AGE_US before a permit is due. So all processes are silent at the latest
@@ -113,8 +116,11 @@ struct gate;
 bool gate_open(struct gate **gate, const struct gate_parts *parts, struct error *err) MUST_CHECK;
 
 /* Says whose requests come next. Needed before the first; every permit of the last task must have
- * had its feedback. */
+ * had its feedback, and the last task its gate_end(). */
 void gate_begin(struct gate *gate, const struct gate_task *task);
+
+/* The task makes no more requests: returns the slot that was kept for the next one. */
+void gate_end(struct gate *gate);
 
 struct permit_gate *gate_port(struct gate *gate);
 

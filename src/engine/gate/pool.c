@@ -181,6 +181,12 @@ void gate_key_count_use(struct gate_key *key, int64_t now_us)
     key->uses++;
 }
 
+bool gate_key_is_busy(struct gate_key *key, int64_t now_us)
+{
+    turn_beat(key, now_us);
+    return key->uses_before > 1;
+}
+
 int64_t gate_key_block(struct gate_key *key, const struct gate_limit *limit, int64_t now_us)
 {
     int64_t block;

@@ -43,8 +43,10 @@ struct gate_feedback {
 
 struct gate_slot {
     int64_t id; /* 0: none */
+    int64_t taken_us;
     int64_t until_us;
-    int64_t uses; /* in a row, by this process */
+    int64_t uses;  /* in a row, by this process */
+    bool is_spare; /* when it was taken, others were free: nobody waits for it */
 };
 
 struct gate_key {
@@ -125,6 +127,9 @@ void gate_key_lose(struct gate_key *key, const struct gate_permit *permit);
 int64_t gate_key_block(struct gate_key *key, const struct gate_limit *limit, int64_t now_us);
 
 void gate_key_count_use(struct gate_key *key, int64_t now_us);
+
+/* Whether the process sends requests one soon after the other. */
+bool gate_key_is_busy(struct gate_key *key, int64_t now_us);
 
 /* What the source demands is pending: other processes do not know of it. */
 bool gate_key_is_untold(const struct gate_key *key);

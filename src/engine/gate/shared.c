@@ -258,7 +258,7 @@ struct haul {
     size_t count;
 };
 
-static bool take_slot(const struct turn *turn, int64_t *id, struct error *err)
+static bool take_slot(const struct turn *turn, struct gate_slot *taken, struct error *err)
 {
     const struct rate_slot slot = {
         .rate_key = turn->request->key->name,
@@ -267,8 +267,16 @@ static bool take_slot(const struct turn *turn, int64_t *id, struct error *err)
         .until_us = turn->now_us + SLOT_US,
         .max = turn->request->limit->concurrency,
     };
+    int64_t count;
 
-    return store_slot_take(turn->shared->store, &slot, id, err);
+    if (!store_slot_take(turn->shared->store, &slot, &taken->id, err))
+        return false;
+    if (taken->id == 0)
+        return true;
+    if (!store_slot_count(turn->shared->store, slot.rate_key, &count, err))
+        return false;
+    taken->is_spare = count < slot.max;
+    return true;
 }
 
 /* Where lateness matters, a permit is not due before it can be in hand. */
@@ -309,7 +317,7 @@ static bool take_permits(struct turn *turn, struct haul *haul, struct shared_res
         draw(&bucket, &request->limit->config, &draw_request, haul->dues_us, &result->at_us);
     if (haul->count == 0)
         return true;
-    if (request->needs_slot && !take_slot(turn, &result->slot.id, err))
+    if (request->needs_slot && !take_slot(turn, &result->slot, err))
         return false;
     if (request->needs_slot && result->slot.id == 0) {
         result->kind = SHARED_AGAIN;
@@ -334,6 +342,7 @@ static void keep_haul(const struct turn *turn, const struct haul *haul,
     result->at_us -= key->offset_us;
     if (result->kind != SHARED_TAKEN)
         return;
+    result->slot.taken_us = turn->mono_us;
     result->slot.until_us = turn->mono_us + SLOT_US;
     for (size_t i = 0; i < haul->count; i++) {
         permit.due_us = haul->dues_us[i] - key->offset_us;

@@ -39,6 +39,9 @@ struct gate {
     size_t target_count;
     struct held held[HELD_MAX];
     size_t held_count;
+    struct held kept;          /* between two requests; without a slot: none */
+    struct gate_key *last_key; /* of the last request, */
+    int64_t last_us;           /* and when it ended */
     int64_t owed[OWED_MAX]; /* slots that could not be returned yet */
     size_t owed_count;
     struct store_retry retry;
@@ -72,6 +75,12 @@ void worker_report(struct gate *gate, struct shared_request *request);
 
 /* A slot that another thread of the process no longer needs. Under the key's lock. */
 bool slot_inherit(struct gate_key *key, int64_t now_us, struct gate_slot *slot);
+
+/* After a request: keeps the slot for the next one where that is soon, and nobody waits for it. */
+void slot_settle(struct gate *gate, const struct target *target, struct gate_slot slot);
+
+/* The slot that was kept, if it is good for this target; any other is returned. False: none. */
+bool slot_resume(struct gate *gate, const struct target *target, struct gate_slot *slot);
 
 /* Passes the slot to a thread that waits, a limited number of times: other processes wait too. */
 void slot_release(struct gate *gate, const struct target *target, struct gate_slot slot);

@@ -526,6 +526,90 @@ static int free_slots(void)
     return (first > 0) + (second > 0);
 }
 
+/* Requests of 5 ms, one after the other, for a second. */
+static void hurry(void)
+{
+    for (int i = 0; i < 200; i++) {
+        CHECK_EQ(ask(true), RATE_ALLOW, "goes");
+        virtual_clock_advance(&world.clock, 5 * US_PER_MS);
+        done();
+    }
+}
+
+static int64_t calls_of_a_hurry(void)
+{
+    const int64_t before = fault_store_calls(world.store);
+
+    hurry();
+    return fault_store_calls(world.store) - before;
+}
+
+TEST(a_worker_whose_requests_follow_each_other_keeps_its_slot)
+{
+    int64_t calls;
+
+    begin(1000, 1000);
+    world.endpoint.rate.limit.concurrency = 2;
+    hurry();
+    calls = calls_of_a_hurry();
+    test_note("%.2f store calls per request", (double)calls / 200);
+    CHECK(calls <= 400, "neither a slot nor a permit is taken for each");
+    CHECK_EQ(free_slots(), 1, "it is kept");
+    CHECK_EQ(ask(true), RATE_ALLOW, "the next request");
+    CHECK_EQ(free_slots(), 1, "has it");
+    done();
+    gate_end(world.gate);
+    CHECK_EQ(free_slots(), 2, "until the task ends");
+    end();
+}
+
+TEST(a_slot_is_not_kept_where_all_are_taken)
+{
+    const struct rate_slot other = { STR("example/works"), STR("other"), NOW_US,
+                                     NOW_US + US_PER_HOUR, 2 };
+    int64_t id;
+
+    begin(1000, 1000);
+    world.endpoint.rate.limit.concurrency = 2;
+    hurry();
+    REQUIRE_OK(store_begin(world.store, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &other, &id, &world.err), world.err);
+    REQUIRE_OK(store_commit(world.store, &world.err), world.err);
+    CHECK_EQ(free_slots(), 0, "another process has the second");
+    hurry();
+    CHECK_EQ(free_slots(), 1, "a third would find one between two requests");
+    end();
+}
+
+/* As when the lease of its owner has run out. */
+static void lose_slots(void)
+{
+    const struct rate_slot later = { STR("example/works"), STR("other"), NOW_US + US_PER_HOUR,
+                                     NOW_US + 2 * US_PER_HOUR, 2 };
+    int64_t id;
+
+    REQUIRE_OK(store_begin(world.store, &world.err), world.err);
+    REQUIRE_OK(store_slot_take(world.store, &later, &id, &world.err), world.err);
+    REQUIRE_OK(store_slot_return(world.store, id, &world.err), world.err);
+    REQUIRE_OK(store_commit(world.store, &world.err), world.err);
+    REQUIRE(free_slots() == 2, "all are free");
+}
+
+TEST(a_slot_that_was_kept_for_too_long_is_not_used)
+{
+    begin(1000, 1000);
+    world.endpoint.rate.limit.concurrency = 2;
+    hurry();
+    CHECK_EQ(free_slots(), 1, "it is kept");
+    virtual_clock_advance(&world.clock, US_PER_SECOND);
+    lose_slots();
+    CHECK_EQ(ask(true), RATE_ALLOW, "with another");
+    CHECK_EQ(free_slots(), 1, "that counts");
+    done();
+    CHECK_EQ(free_slots(), 2, "and is returned");
+    end();
+}
+
 TEST(a_slot_that_could_not_be_returned_is_returned_later)
 {
     begin(10, 2);
