@@ -133,7 +133,8 @@ static void tell_thread(struct checkpoint *checkpoint, int pages)
     checkpoint->is_wanted = pages >= CHECKPOINT_PAGES;
     if (checkpoint->is_wanted && !checkpoint->has_thread)
         checkpoint->has_thread = start_thread(checkpoint);
-    (void)pthread_cond_signal(&checkpoint->changed);
+    if (checkpoint->is_wanted)
+        (void)pthread_cond_signal(&checkpoint->changed);
     (void)pthread_mutex_unlock(&checkpoint->guard);
 }
 
