@@ -22,6 +22,7 @@
 #include "worker/trace_watch.h"
 
 #define TURN_US (US_PER_SECOND / 50) /* a harvest notices its end this late */
+#define LAST_TURN_US US_PER_MS       /* the first after that: threads without a task end at once */
 
 #define LEASE_MIN_US US_PER_SECOND
 #define LEASE_MAX_US US_PER_HOUR
@@ -240,6 +241,7 @@ void workers_attend(struct workers *workers, struct stop *stop, struct clock *cl
                     struct workers_turn *turn)
 {
     int64_t patient_us;
+    int64_t turn_us = LAST_TURN_US;
     bool is_urgent = false;
 
     while (!stop_is_requested(stop) && (workers == NULL || count_running(workers) > 0)) {
@@ -254,7 +256,8 @@ void workers_attend(struct workers *workers, struct stop *stop, struct clock *cl
             interrupt(workers);
         }
         turn->turn(turn, true);
-        (void)clock_sleep_us(clock, TURN_US, is_urgent ? CLOCK_NO_WAKE : stop->now_fd);
+        (void)clock_sleep_us(clock, turn_us, is_urgent ? CLOCK_NO_WAKE : stop->now_fd);
+        turn_us = 2 * turn_us < TURN_US ? 2 * turn_us : TURN_US;
     }
 }
 
