@@ -102,7 +102,7 @@ bool view_masked_json(struct arena *arena, struct str json, struct str *masked, 
 static bool gather_items(const struct view_reader *reader, struct view_batch *view,
                          struct error *err)
 {
-    struct batch_item_reader items = batch_items_read(view->evidence.items);
+    struct batch_item_reader items = batch_items_read(reader->arena, view->evidence.items);
     struct view_batch_items *list = &view->items;
     struct batch_item item;
 
@@ -115,6 +115,8 @@ static bool gather_items(const struct view_reader *reader, struct view_batch *vi
         *slot = item;
         list->counts[item.kind]++;
     }
+    if (reader->arena->failed)
+        return arena_error(reader->arena, err);
     if (items.is_broken)
         return error_set(err, ERROR_FATAL, "batch.items",
                          "the items of batch %" PRId64 " of run %" PRId64 " cannot be read",

@@ -157,7 +157,7 @@ static bool fence(struct attempt *attempt, int64_t now_us, struct error *err)
                              &attempt->result->is_held, err);
 }
 
-static void tell_id(struct buf *items, enum batch_item_kind kind, struct str id)
+static void tell_id(struct batch_item_writer *items, enum batch_item_kind kind, struct str id)
 {
     batch_items_add(items, &(struct batch_item){ .kind = kind, .id = id });
 }
@@ -167,13 +167,14 @@ static bool tell_items(struct attempt *attempt, struct error *err)
 {
     const struct fetch_batch *batch = attempt->batch;
     const size_t id_count = batch->kind == FETCH_IDS ? batch->id_count : 0;
-    struct buf items;
+    struct batch_item_writer items;
+    struct buf out;
 
     if (attempt->cause != NULL ||
         attempt->records.count + batch->bad_count + batch->lost_count + id_count == 0)
         return true;
-    buf_init(&items, attempt->context->arena, (size_t)PAGE_BYTES_MAX);
-    batch_items_begin(&items);
+    buf_init(&out, attempt->context->arena, (size_t)PAGE_BYTES_MAX);
+    items = batch_items_begin(&out);
     records_tell(&attempt->records, &items);
     for (size_t i = 0; i < batch->bad_count; i++)
         tell_id(&items, BATCH_ITEM_QUARANTINED, batch->bad[i].provider_id);
@@ -181,8 +182,8 @@ static bool tell_items(struct attempt *attempt, struct error *err)
         tell_id(&items, BATCH_ITEM_LISTED, batch->ids[i]);
     for (size_t i = 0; i < batch->lost_count; i++)
         tell_id(&items, BATCH_ITEM_LOST, batch->lost[i].id);
-    attempt->row.evidence.items = buf_str(&items);
-    return buf_ok(&items, err);
+    attempt->row.evidence.items = buf_str(&out);
+    return buf_ok(&out, err);
 }
 
 /* In the transaction of the batch, so that whoever reads the batch finds its body. */

@@ -337,7 +337,7 @@ bool records_judge(struct records *records, const struct record_context *context
     return finish_changes(records, context, err);
 }
 
-void records_tell(const struct records *records, struct buf *items)
+void records_tell(const struct records *records, struct batch_item_writer *items)
 {
     for (size_t i = 0; i < records->count; i++)
         batch_items_add(items, &(struct batch_item){ .kind = records->kinds[i],

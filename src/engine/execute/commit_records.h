@@ -56,7 +56,7 @@ bool records_judge(struct records *records, const struct record_context *context
                    struct commit_result *result, struct error *err) MUST_CHECK;
 
 /* After records_judge(): adds an item for each (core/batch_items.h). */
-void records_tell(const struct records *records, struct buf *items);
+void records_tell(const struct records *records, struct batch_item_writer *items);
 
 /* In a transaction. The context has the whole lineage now. */
 bool records_write(struct records *records, const struct record_context *context, bool *is_written,

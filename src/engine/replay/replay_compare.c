@@ -31,7 +31,7 @@ struct now_list {
 static bool add_items(struct replay *replay, struct str bytes, struct item_list *list,
                       struct error *err)
 {
-    struct batch_item_reader reader = batch_items_read(bytes);
+    struct batch_item_reader reader = batch_items_read(replay->input.arena, bytes);
     struct batch_item item;
 
     while (batch_items_next(&reader, &item)) {
@@ -44,6 +44,8 @@ static bool add_items(struct replay *replay, struct str bytes, struct item_list 
             return arena_error(replay->input.arena, err);
         *slot = item;
     }
+    if (replay->input.arena->failed)
+        return arena_error(replay->input.arena, err);
     return !reader.is_broken ||
            error_set(err, ERROR_FATAL, "batch.items",
                      "the items of batch %" PRId64 " cannot be read", replay->input.batch->id);

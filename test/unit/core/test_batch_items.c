@@ -12,15 +12,16 @@ static char long_id[LONG_ID];
 
 static struct str written(struct arena *arena)
 {
+    struct batch_item_writer writer;
     struct buf out;
 
     memset(long_id, 'x', sizeof(long_id));
     buf_init(&out, arena, 1 << 20);
-    batch_items_begin(&out);
-    batch_items_add(&out,
+    writer = batch_items_begin(&out);
+    batch_items_add(&writer,
                     &(struct batch_item){ BATCH_ITEM_NEW, STR("10.1/a"), 0x0123456789ABCDEF });
-    batch_items_add(&out, &(struct batch_item){ BATCH_ITEM_QUARANTINED, STR(""), 0 });
-    batch_items_add(&out,
+    batch_items_add(&writer, &(struct batch_item){ BATCH_ITEM_QUARANTINED, STR(""), 0 });
+    batch_items_add(&writer,
                     &(struct batch_item){ BATCH_ITEM_LOST, { long_id, LONG_ID }, UINT64_MAX });
     return buf_str(&out);
 }
@@ -32,7 +33,7 @@ TEST(items_are_read_as_they_were_written)
     struct arena arena;
 
     arena_init(&arena, 1 << 20);
-    reader = batch_items_read(written(&arena));
+    reader = batch_items_read(&arena, written(&arena));
     REQUIRE(batch_items_next(&reader, &item), "the first");
     CHECK_EQ(item.kind, BATCH_ITEM_NEW, "kind");
     CHECK_STR(item.id, STR("10.1/a"), "id");
@@ -47,12 +48,82 @@ TEST(items_are_read_as_they_were_written)
     arena_release(&arena);
 }
 
+/* Ids, in the order in which they are written. */
+static const char *const IN_ORDER[] = { "10.1/a", "10.1/aa", "10.1/ab", "10.1/ab", "11", "" };
+
+TEST(ids_are_read_whole_though_only_their_ends_are_written)
+{
+    struct batch_item_writer writer;
+    struct batch_item_reader reader;
+    struct batch_item item;
+    struct arena arena;
+    struct buf out;
+
+    arena_init(&arena, 1 << 20);
+    buf_init(&out, &arena, 1 << 20);
+    writer = batch_items_begin(&out);
+    for (size_t i = 0; i < ARRAY_LEN(IN_ORDER); i++)
+        batch_items_add(&writer, &(struct batch_item){ BATCH_ITEM_NEW, str_of(IN_ORDER[i]), i });
+    CHECK_EQ(buf_str(&out).len, 1 + 6 * (3 + 8) + 6 + 1 + 1 + 0 + 1 + 0, "each beginning once");
+    reader = batch_items_read(&arena, buf_str(&out));
+    for (size_t i = 0; i < ARRAY_LEN(IN_ORDER); i++) {
+        REQUIRE(batch_items_next(&reader, &item), IN_ORDER[i]);
+        CHECK_STR(item.id, str_of(IN_ORDER[i]), IN_ORDER[i]);
+        CHECK(item.hash == i, IN_ORDER[i]);
+    }
+    CHECK(!batch_items_next(&reader, &item) && !reader.is_broken, "the end");
+    arena_release(&arena);
+}
+
+/* Two items as they were written before: each id whole. */
+static const char WHOLE[] = "\1"
+                            "\0\3abc\0\0\0\0\0\0\0\7"
+                            "\2\3abd\0\0\0\0\0\0\0\10";
+
+TEST(bytes_of_the_first_version_are_read)
+{
+    struct batch_item_reader reader;
+    struct batch_item item;
+    struct arena arena;
+
+    arena_init(&arena, 1 << 20);
+    reader = batch_items_read(&arena, (struct str){ WHOLE, sizeof(WHOLE) - 1 });
+    REQUIRE(batch_items_next(&reader, &item), "the first");
+    CHECK_STR(item.id, STR("abc"), "id");
+    CHECK_EQ(item.hash, 7, "hash");
+    REQUIRE(batch_items_next(&reader, &item), "the second");
+    CHECK_EQ(item.kind, BATCH_ITEM_UNCHANGED, "kind");
+    CHECK_STR(item.id, STR("abd"), "id");
+    CHECK_EQ(item.hash, 8, "hash");
+    CHECK(!batch_items_next(&reader, &item) && !reader.is_broken, "the end");
+    arena_release(&arena);
+}
+
+TEST(an_id_that_begins_with_more_than_there_was_is_broken)
+{
+    static const char bytes[] = "\2\0\0\1a\0\0\0\0\0\0\0\0"
+                                "\0\2\0\0\0\0\0\0\0\0\0";
+    struct batch_item_reader reader;
+    struct batch_item item;
+    struct arena arena;
+
+    arena_init(&arena, 1 << 20);
+    reader = batch_items_read(&arena, (struct str){ bytes, sizeof(bytes) - 1 });
+    CHECK(batch_items_next(&reader, &item), "the first");
+    CHECK(!batch_items_next(&reader, &item) && reader.is_broken, "two bytes of one");
+    arena_release(&arena);
+}
+
 TEST(no_bytes_are_no_items)
 {
-    struct batch_item_reader reader = batch_items_read(STR(""));
+    struct batch_item_reader reader;
     struct batch_item item;
+    struct arena arena;
 
+    arena_init(&arena, 1 << 20);
+    reader = batch_items_read(&arena, STR(""));
     CHECK(!batch_items_next(&reader, &item) && !reader.is_broken, "none");
+    arena_release(&arena);
 }
 
 /* Cut between two items there are fewer; anywhere else they are broken. */
@@ -65,7 +136,7 @@ TEST(bytes_that_were_cut_are_broken)
     arena_init(&arena, 1 << 20);
     whole = written(&arena);
     for (size_t len = 1; len < whole.len; len++) {
-        struct batch_item_reader reader = batch_items_read(str_slice(whole, 0, len));
+        struct batch_item_reader reader = batch_items_read(&arena, str_slice(whole, 0, len));
         struct batch_item item;
 
         while (batch_items_next(&reader, &item))
@@ -73,7 +144,7 @@ TEST(bytes_that_were_cut_are_broken)
         whole_items += !reader.is_broken;
     }
     CHECK_EQ(whole_items, 3, "after the version, the first and the second item");
-    CHECK(batch_items_read(STR("\x02")).is_broken, "a later version");
+    CHECK(batch_items_read(&arena, STR("\x03")).is_broken, "a later version");
     arena_release(&arena);
 }
 
