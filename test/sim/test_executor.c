@@ -277,6 +277,43 @@ TEST(a_response_that_is_waited_for_keeps_the_lease)
     world_release(&w);
 }
 
+/* ---- when a record was observed ---- */
+
+static int64_t sent_us;
+
+/* The response leaves the source at once, and takes ten seconds to come. */
+static void answer_late(void *context, struct upstream *api)
+{
+    struct world *w = context;
+
+    (void)api;
+    sent_us = world_now(w);
+    virtual_clock_advance(&w->clock, 10 * US_PER_SECOND);
+}
+
+TEST(a_record_is_observed_when_its_request_is_sent)
+{
+    const struct record_key key = { STR("demo"), STR("works"), STR("r0") };
+    static struct world w;
+    struct stored_record record;
+    struct plan_result result;
+    struct error err = { 0 };
+    bool found;
+
+    world_init(&w, 1);
+    upstream_change(&w.api, START_US);
+    REQUIRE_OK(world_trigger(&w, &result, &err), err);
+    virtual_clock_advance(&w.clock, US_PER_SECOND); /* a monotonic 0 means: not sent */
+    w.api.before = answer_late;
+    w.api.context = &w;
+    REQUIRE(world_step(&w, 0) == EXECUTOR_WORKED, "one task");
+    REQUIRE(w.api.requests == 1, "one page");
+    REQUIRE_OK(store_record_get(w.store, &w.arena, &key, &record, &found, &err), err);
+    REQUIRE(found, "its record");
+    CHECK_EQ(record.observed_us, sent_us, "what changed while it came is not in it");
+    world_release(&w);
+}
+
 /* ---- an end that the store refuses ---- */
 
 static struct task only_task(struct world *w)
