@@ -198,7 +198,7 @@ TEST(an_end_by_order_is_believed_only_while_the_list_is_in_order)
 
 /* 40 records in pages of ten, declared to be the newest first. The window is the first of January.
  */
-enum top { TOP_RIGHT, TOP_ONE_DATE, TOP_IN_ORDER, TOP_REVERSED };
+enum top { TOP_RIGHT, TOP_ONE_DATE, TOP_IN_ORDER, TOP_REVERSED, TOP_LATER };
 
 static const struct {
     const char *label;
@@ -211,17 +211,36 @@ static const struct {
     { "a page of older records on top, of one date", TOP_ONE_DATE, 30, 5, PAGE_END_EMPTY },
     { "a page of older records on top, in order", TOP_IN_ORDER, 30, 5, PAGE_END_EMPTY },
     { "the oldest first, two pages of one date", TOP_REVERSED, 20, 5, PAGE_END_EMPTY },
+    { "older records on the second page, out of order", TOP_LATER, 30, 5, PAGE_END_EMPTY },
 };
+
+static bool is_older(enum top top, int i)
+{
+    switch (top) {
+    case TOP_RIGHT:
+        return i >= 10;
+    case TOP_REVERSED:
+        return i < 20;
+    case TOP_LATER:
+        return i >= 10 && i < 20;
+    case TOP_ONE_DATE:
+    case TOP_IN_ORDER:
+        break;
+    }
+    return i < 10;
+}
 
 static void print_date(char *out, size_t size, enum top top, int i)
 {
-    const bool is_old = top == TOP_RIGHT ? i >= 10 : i < (top == TOP_REVERSED ? 20 : 10);
+    const bool is_old = is_older(top, i);
     int second = 59 - i;
 
     if (top == TOP_REVERSED)
         second = is_old ? 0 : i;
     else if (top == TOP_ONE_DATE && is_old)
         second = 0;
+    else if (top == TOP_LATER && is_old)
+        second = i;
     (void)snprintf(out, size, "%sT12:00:%02dZ", is_old ? "2025-12-01" : "2026-01-01", second);
 }
 
@@ -246,7 +265,7 @@ static bool serve_top(struct fake_source *self, int n, struct scripted_reply *re
     return true;
 }
 
-TEST(a_first_page_outside_of_the_window_does_not_end_the_walk)
+TEST(a_page_outside_of_the_window_ends_the_walk_only_in_order)
 {
     for (size_t i = 0; i < ARRAY_LEN(tops); i++) {
         struct rig rig;
