@@ -230,6 +230,30 @@ TEST(one_nth_of_the_stale_has_its_turn_each_day)
     contract_end();
 }
 
+/* The high bits of FNV-1a are the same for all of these. */
+TEST(neighbouring_ids_have_their_turn_on_different_days)
+{
+    struct store *store = contract_store();
+    struct plan_request request = planning_request("update");
+    int64_t sum = 0;
+
+    planning_apply(store, &(struct planning_source){
+                              .operations = "  harvest: { endpoint: works }\n"
+                                            "  update: { endpoint: work, candidates: [staleness],"
+                                            " staleness: { after: 30d, buckets: 2 } }" });
+    add_records(store, "works", "r", 100, 40, current_hash(store, "harvest"));
+    for (int day = 0; day < 2; day++) {
+        int64_t taken;
+
+        request.now_us = NOW_US + day * US_PER_DAY;
+        taken = planning_trigger(store, &request).ids;
+        CHECK(taken > 25 && taken < 75, "about one half");
+        sum += taken;
+    }
+    CHECK_EQ(sum, 100, "in two days all of them");
+    contract_end();
+}
+
 /* ---- metrics ---- */
 
 TEST(metrics_are_taken_where_they_are_missing_or_stale)
