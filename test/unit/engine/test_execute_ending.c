@@ -333,3 +333,18 @@ TEST(the_text_of_an_end_can_be_stored)
                   rows[i].label);
     }
 }
+
+/* The last place before rows, summaries and pauses, whoever has made the text. */
+TEST(the_text_of_an_end_has_no_personal_data)
+{
+    static const char text[] = "ask jane.doe@example.org, +49 30 1234567";
+    static const char kept[] = "ask j***@example.org, +49***67";
+    const struct fetch_verdict verdict = { .kind = FETCH_SHORTFALL, .reason = str_of(text) };
+    const struct ending_input ask = ask_with(false, 0, 0);
+    struct error err;
+
+    (void)error_set(&err, ERROR_FATAL, "answer.status", "%s", text);
+    CHECK_STR(str_of(ending_of_failure(&err, &ask).text), str_of(kept), "of a failure");
+    CHECK_STR(str_of(ending_of_verdict(&verdict, &ask).text), str_of(kept), "of a verdict");
+    CHECK_STR(str_of(ending_task_cancelled(str_of(text)).text), str_of(kept), "of a person");
+}
