@@ -1,6 +1,8 @@
 /* What a walk does about a source that refuses, fails, or sends what cannot be read. */
+#include <stdio.h>
 #include <string.h>
 
+#include "engine/fetch/provider_text.h"
 #include "fake_source.h"
 #include "test.h"
 
@@ -183,6 +185,27 @@ TEST(pages_above_five_megabytes_are_made_smaller)
     rig_release(&rig);
 }
 
+TEST(pages_above_five_megabytes_that_cannot_be_smaller_are_resliced)
+{
+    for (int can_reslice = 0; can_reslice <= 1; can_reslice++) {
+        struct rig rig;
+
+        fake_source_begin(&fake, &rig, GENERIC, "time", 217);
+        rig.order.can_reslice = can_reslice;
+        rig.spec.endpoint.page.size_fixed = true;
+        fake.padding = 150000; /* 6 MB on a page of 40 */
+        rig_run(&rig);
+        CHECK(!rig.failed, rig.err.text);
+        CHECK_EQ(rig.last.verdict.kind, can_reslice ? FETCH_RESLICE : FETCH_COMPLETE,
+                 "in pieces where that is possible");
+        if (can_reslice) {
+            CHECK_EQ(rig.last.verdict.reslice, RESLICE_OVERSIZED, "because of their size");
+            CHECK(window_is_valid(rig.last.verdict.finished), "after what was read");
+        }
+        rig_release(&rig);
+    }
+}
+
 TEST(a_slice_that_runs_out_of_time_is_resliced_as_slow)
 {
     struct rig rig;
@@ -237,6 +260,72 @@ TEST(a_rule_for_any_error_does_not_hide_429_and_401)
     rig_run(&rig);
     fake_source_require_complete(&fake, &rig, "of a 400 the rule says that it may pass");
     rig_release(&rig);
+}
+
+/* ---- the source's own words ---- */
+
+enum { WORDS = 2000 };
+
+static bool say_much(struct fake_source *self, int n, struct scripted_reply *reply)
+{
+    static const struct http_header type = { STR_INIT("Content-Type"),
+                                             STR_INIT("application/json") };
+    static char body[WORDS + 64];
+    const size_t len = (size_t)snprintf(body, sizeof(body), "{\"error\":\"");
+
+    (void)n;
+    memset(body + len, 'x', WORDS);
+    (void)snprintf(body + len + WORDS, sizeof(body) - len - WORDS, "\"}");
+    reply->status = self->poison_status;
+    reply->headers = &type;
+    reply->header_count = 1;
+    reply->body = str_of(body);
+    return true;
+}
+
+/* What an error by a rule for this status says. */
+static void fail_by_rule(struct rig *rig, int status)
+{
+    static int statuses[1];
+    static const struct spec_rule rule = { .statuses = statuses,
+                                           .status_count = 1,
+                                           .meaning = RULE_ERROR,
+                                           .level = ERROR_REQUEST,
+                                           .code = STR_INIT("told") };
+
+    statuses[0] = status;
+    fake_source_begin(&fake, rig, GENERIC, "offset", 217);
+    rig->spec.endpoint.response.error_when = (struct spec_rule_list){ &rule, 1 };
+    fake.spoil = say_much;
+    fake.poison_status = status;
+    rig_run(rig);
+    CHECK(rig->failed && strstr(rig->err.text, "by the rule told") != NULL, rig->err.text);
+}
+
+TEST(an_error_by_a_rule_quotes_the_beginning_of_the_source_s_words)
+{
+    struct rig rig;
+    const char *words;
+
+    fail_by_rule(&rig, 422);
+    words = strstr(rig.err.text, "told: \"x");
+    REQUIRE(words != NULL, rig.err.text);
+    CHECK_EQ(strspn(words + strlen("told: \""), "x"), PROVIDER_TEXT_BYTES, "and no more");
+    rig_release(&rig);
+}
+
+/* They may repeat the credential. */
+TEST(an_error_by_a_rule_quotes_nothing_of_a_refused_access)
+{
+    static const int statuses[] = { 401, 403, 407 };
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        struct rig rig;
+
+        fail_by_rule(&rig, statuses[i]);
+        CHECK(strstr(rig.err.text, "xx") == NULL, rig.err.text);
+        rig_release(&rig);
+    }
 }
 
 TEST(a_gate_that_has_no_permit_in_time_ends_the_run)
@@ -314,7 +403,7 @@ static bool echo_key(struct fake_source *self, int n, struct scripted_reply *rep
     (void)n;
     reply->status = self->poison_status;
     reply->body = STR("{\"fault\":\"API key invalid\",\"api-key\":\"k3y-s3cr3t\",\"mail\":"
-                      "\"someone@example.org\",\"url\":\"/?api_key=k3y-s3cr3t&x=1\"}");
+                      "\"jane.doe@example.org\",\"url\":\"/?api_key=k3y-s3cr3t&x=1\"}");
     return true;
 }
 
@@ -340,7 +429,7 @@ TEST(a_key_that_a_response_repeats_is_not_kept)
               "what it says is kept");
         CHECK(str_find(rig.last.response_digest, STR("s3cr3t")) == rig.last.response_digest.len,
               "the key is not");
-        CHECK(str_find(rig.last.response_digest, STR("someone")) == rig.last.response_digest.len,
+        CHECK(str_find(rig.last.response_digest, STR("jane")) == rig.last.response_digest.len,
               "nor the address");
         rig_release(&rig);
     }
