@@ -411,6 +411,33 @@ TEST(a_summary_says_why_nothing_was_planned)
     sim_stop(&sim);
 }
 
+/* The first record of the page has another title when it is replayed, and its old date. */
+TEST(a_summary_counts_what_changed_without_a_new_date)
+{
+    static const char line[] = "  same date   1 changed without a new date\n";
+    const char *store = cli_sqlite("same-date");
+    struct sim sim = SIM_SOURCE_START("--records", "2000");
+    char faults[256];
+    struct run run;
+
+    (void)snprintf(faults, sizeof(faults), "%s/_sim/faults", sim.base);
+    sim_source_apply(store, &sim, "endpoints.records.page.size=1000");
+    run = RUN("patra", "harvest", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-02",
+              "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(!cli_has(run.out, "same date"), "all of them are new");
+    run = RUN("/usr/bin/curl", "-sf", "-X", "POST", "-d",
+              "path=/generic/offset kind=reshape member=title as=altered", faults);
+    REQUIRE(run.code == 0, "a fault");
+    run = RUN("patra", "replay", SIM_SOURCE_NAME, "--from", "2026-02-01", "--to", "2026-02-02",
+              "--store", store);
+    CHECK_EQ(run.code, 0, run.talk.data);
+    CHECK(cli_has(run.out, line), run.out.data);
+    run = RUN("patra", "task", "show", "2", "--store", store);
+    CHECK(cli_has(run.out, "1 records changed without a new date\n"), "the task says so, too");
+    sim_stop(&sim);
+}
+
 /* ---- what is waited for ---- */
 
 TEST(a_harvest_that_never_brought_a_record_doubts_its_filter)

@@ -40,7 +40,8 @@ static int64_t wrong_kinds(const char *store)
 
 static void check_diff(const char *store, int64_t stored, int64_t events)
 {
-    const struct run run =
+    char line[64];
+    struct run run =
         RUN("patra", "rederive", SIM_SOURCE_NAME, "--diff", "--json", "--store", store);
 
     CHECK_EQ(run.code, 1, "there is a difference");
@@ -48,6 +49,10 @@ static void check_diff(const char *store, int64_t stored, int64_t events)
     CHECK_EQ(cli_number(run.out, "fields.kind.changed"), stored, "in the new field");
     CHECK_EQ(cli_number(run.out, "fields.title.changed"), -1, "in no other");
     CHECK(cli_value(run.out, "fields.kind.examples.0.id").len > 0, "an example");
+    run = RUN("patra", "rederive", SIM_SOURCE_NAME, "--diff", "--store", store);
+    (void)snprintf(line, sizeof(line), "kind: differs in %lld records\n", (long long)stored);
+    CHECK(cli_has(run.out, line), run.out.data);
+    CHECK(cli_has(run.out, ": (none) -> "), "from what to what");
     CHECK_EQ(sql_number(store, EVENTS), events, "nothing is written");
 }
 

@@ -77,6 +77,21 @@ TEST(source_test_warns_of_an_end_that_cannot_be_recognised)
           "lint warns, too");
 }
 
+TEST(source_test_warns_of_a_date_in_the_future)
+{
+    struct run run = RUN(
+        "patra", "source", "test", TOKEN_SOURCE, "--fixture",
+        saved("{\"items\":[" RECORD("a") ",{\"id\":\"b\",\"version\":\"1\","
+                                         "\"updated_at\":\"9999-12-31T00:00:00Z\"}],\"total\":2,"
+                                         "\"nextToken\":null}"));
+
+    CHECK_EQ(run.code, 0, "it is a page");
+    CHECK(cli_has(run.out, "1 of 2 records have a date in the future"), run.out.data);
+    run = RUN("patra", "source", "test", TOKEN_SOURCE, "--fixture",
+              saved("{\"items\":[" RECORD("a") "],\"total\":1,\"nextToken\":null}"));
+    CHECK(!cli_has(run.out, "in the future"), "none");
+}
+
 /* ---- afterwards: the plan, the summary, the stats ---- */
 
 /* Pages of one record are all full, the last one, too. */
