@@ -3,7 +3,7 @@
 
 One source whose API is this program. Printed for each store: the time from the start of the process to its first request, P50 and P95 of ROUNDS, by
 turns; its CPU time until it has ended after that; and until /readyz of `patra serve --listen` answers. WORDs are stores. Wanted: as quick as
-with one. Asserts nothing.
+with one. Asserts nothing. With PATRA_BENCH_FOLDER the stores are kept there, and a later run only measures.
 """
 import http.client
 import http.server
@@ -58,8 +58,11 @@ class Upstream(http.server.BaseHTTPRequestHandler):
 
 
 def make(store, folder, port, queued):
-    dsn = store.at(f'queued{queued}_{int(time.time())}')
+    dsn = store.at(f'queued{queued}')
     environment = {**os.environ, 'PATRA_STORE': dsn, 'PATRA_MODULES': str(BUILD)}
+    done = store.folder / f'queued{queued}.filled'
+    if done.exists():
+        return environment
     (folder / 'start.yaml').write_text(SOURCE.format(port=port))
     run([BUILD / 'patra', 'init'], environment)
     run([BUILD / 'patra', 'source', 'apply', folder / 'start.yaml'], environment)
@@ -68,6 +71,7 @@ def make(store, folder, port, queued):
         for sql in COPY:
             store.fill(dsn, history.written(store, sql, {'count': queued - 1}))
     store.ask(dsn, 'ANALYZE' if isinstance(store, Sqlite) else 'VACUUM ANALYZE')
+    done.touch()
     return environment
 
 
@@ -81,7 +85,7 @@ def end(process):
 def first_request(store, environment, words):
     """Seconds to it, and CPU seconds in all."""
     store.ask(environment['PATRA_STORE'], "UPDATE ing_task SET status_code = 'QUEUED', lease_owner = NULL, leased_until = NULL, attempt_count = 0,"
-              " scheduled_at = created_at WHERE id IN (SELECT id FROM ing_task WHERE lease_epoch > 0); DELETE FROM ing_rate_gate")
+              " scheduled_at = created_at WHERE id IN (SELECT task_id FROM ing_task_run); DELETE FROM ing_task_run; DELETE FROM ing_rate_gate")
     Upstream.asked.clear()
     from_s = time.monotonic()
     process = subprocess.Popen([BUILD / 'patra', *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -123,13 +127,22 @@ def measure(store, folder, port, queued):
               flush=True)
 
 
+def upstream(folder):
+    """At the port that the sources of stores that were kept have."""
+    kept = folder / 'upstream.port'
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', int(kept.read_text()) if kept.exists() else 0), Upstream)
+    kept.write_text(str(server.server_port))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
 def main():
     queued = int(sys.argv[1]) if len(sys.argv) > 1 else 10**6
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Upstream)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     with history.stores(sys.argv[2:]) as (folder, stores):
+        server = upstream(folder)
         for store in stores:
             measure(store, folder, server.server_port, queued)
 
 
-main()
+if __name__ == '__main__':
+    main()

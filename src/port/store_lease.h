@@ -22,6 +22,7 @@ struct lease {
 
 struct partition_state {
     struct task_partition partition;
+    int64_t plan_id;  /* of one of its queued tasks */
     bool has_due;     /* there is a task that may run now; false: all are scheduled for later */
     int64_t priority; /* of the first task that may run */
     int64_t scheduled_us;

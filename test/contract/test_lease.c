@@ -169,6 +169,7 @@ TEST(partitions_are_told_with_their_first_task)
     REQUIRE_OK(store_partition_list(store, contract_arena(), NOW_US + 100, &list, &err), err);
     REQUIRE(list.count == 3, "three partitions wait");
     CHECK_STR(list.items[0].partition.source, STR("Zenodo"), "bytewise order");
+    CHECK_EQ(list.items[0].plan_id, plan.id, "a plan of it");
     CHECK_EQ(list.items[0].live, 0, "nothing under way");
     CHECK(list.items[0].has_due, "one is due");
     CHECK_EQ(list.items[0].scheduled_us, NOW_US + 4, "its first");
@@ -180,6 +181,48 @@ TEST(partitions_are_told_with_their_first_task)
     CHECK_EQ(list.items[2].scheduled_us, NOW_US, "the first that is");
     REQUIRE_OK(store_partition_list(store, contract_arena(), NOW_US + 2000, &list, &err), err);
     CHECK_EQ(list.items[2].priority, 5, "now it is");
+    contract_end();
+}
+
+TEST(every_partition_is_found_whatever_it_shares_with_the_one_before)
+{
+    static const struct {
+        struct str source, endpoint;
+        enum operation operation;
+    } wanted[] = { /* in order */
+                   { STR_INIT("a"), STR_INIT("x"), OPERATION_BACKFILL },
+                   { STR_INIT("a"), STR_INIT("x"), OPERATION_HARVEST },
+                   { STR_INIT("a"), STR_INIT("y"), OPERATION_BACKFILL },
+                   { STR_INIT("b"), STR_INIT("w"), OPERATION_UPDATE },
+                   { STR_INIT("b"), STR_INIT("x"), OPERATION_HARVEST },
+                   { STR_INIT("c"), STR_INIT("x"), OPERATION_BACKFILL }
+    };
+    struct store *store = contract_store();
+    const struct plan plan = rows_add_plan(store);
+    struct task tasks[2 * ARRAY_LEN(wanted)];
+    struct partition_list list;
+    struct error err = { 0 };
+    struct task_list first;
+    int64_t added;
+
+    rows_add_tasks(store, &plan, 1);
+    first = claims(store, claim_of(ME, NOW_US + 5, 1));
+    for (size_t i = 0; i < ARRAY_LEN(tasks); i++) { /* two of each, the last one first */
+        const size_t k = ARRAY_LEN(wanted) - 1 - i % ARRAY_LEN(wanted);
+
+        tasks[i] = rows_task(&plan, first.items[0].slice_id, 100 + (int64_t)i);
+        tasks[i].source = wanted[k].source;
+        tasks[i].endpoint = wanted[k].endpoint;
+        tasks[i].operation = wanted[k].operation;
+    }
+    REQUIRE_OK(store_task_add(store, tasks, ARRAY_LEN(tasks), &added, &err), err);
+    REQUIRE_OK(store_partition_list(store, contract_arena(), NOW_US + 1000, &list, &err), err);
+    REQUIRE(list.count == ARRAY_LEN(wanted), "all of them, each once");
+    for (size_t i = 0; i < list.count; i++) {
+        CHECK_STR(list.items[i].partition.source, wanted[i].source, "source");
+        CHECK_STR(list.items[i].partition.endpoint, wanted[i].endpoint, "endpoint");
+        CHECK_EQ(list.items[i].partition.operation, wanted[i].operation, "operation");
+    }
     contract_end();
 }
 

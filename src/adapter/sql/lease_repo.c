@@ -15,6 +15,7 @@ static bool read_partitions(struct rows *rows, struct arena *arena, struct parti
         state->partition.source = rows_text(rows, arena);
         state->partition.endpoint = rows_text(rows, arena);
         state->partition.operation = (enum operation)rows_code(rows, &OPERATION_CODES);
+        state->plan_id = rows_i64(rows);
         state->has_due = !rows_is_null(rows);
         state->priority = rows_i64(rows);
         state->scheduled_us = rows_i64(rows);
@@ -24,18 +25,27 @@ static bool read_partitions(struct rows *rows, struct arena *arena, struct parti
 }
 
 /* Steps from one partition to the next by the index, so that the number of tasks in between does
- * not matter; then finds the first due task of each, and counts the tasks under way. */
+ * not matter; then finds the first due task of each, and counts the tasks under way. A step is the
+ * next operation, else the next endpoint, else the next source: SQLite would begin a comparison of
+ * all three at once with the tasks of the partition that is left, and read them all. */
+#define NEXT(which, order)                                                         \
+    "(SELECT n.id FROM ing_task n WHERE n.status_code = 'QUEUED' AND " which \
+    "  ORDER BY " order " LIMIT 1)"
 static const char PARTITIONS[] =
     "WITH RECURSIVE first (id) AS ("
     "  SELECT * FROM (SELECT id FROM ing_task WHERE status_code = 'QUEUED'"
     "                  ORDER BY provenance_code, endpoint_name, operation_code LIMIT 1) AS one"
     "  UNION ALL"
-    "  SELECT (SELECT n.id FROM ing_task n WHERE n.status_code = 'QUEUED'"
-    "             AND (n.provenance_code, n.endpoint_name, n.operation_code)"
-    "               > (t.provenance_code, t.endpoint_name, t.operation_code)"
-    "           ORDER BY n.provenance_code, n.endpoint_name, n.operation_code LIMIT 1)"
+    "  SELECT coalesce("
+    NEXT("n.provenance_code = t.provenance_code AND n.endpoint_name = t.endpoint_name"
+         " AND n.operation_code > t.operation_code", "n.operation_code") ", "
+    NEXT("n.provenance_code = t.provenance_code AND n.endpoint_name > t.endpoint_name",
+         "n.endpoint_name, n.operation_code") ", "
+    NEXT("n.provenance_code > t.provenance_code",
+         "n.provenance_code, n.endpoint_name, n.operation_code") ")"
     "    FROM first JOIN ing_task t ON t.id = first.id)"
-    "SELECT p.provenance_code, p.endpoint_name, p.operation_code, d.priority, d.scheduled_at,"
+    "SELECT p.provenance_code, p.endpoint_name, p.operation_code, p.plan_id, d.priority,"
+    "       d.scheduled_at,"
     "       (SELECT count(*) FROM ing_task l WHERE l.status_code IN ('DISPATCHED', 'EXECUTING')"
     "           AND l.provenance_code = p.provenance_code AND l.endpoint_name = p.endpoint_name"
     "           AND l.operation_code = p.operation_code AND l.leased_until > :now)"

@@ -199,23 +199,17 @@ static bool is_wanted(const void *context, const struct task_partition *partitio
 }
 
 /* Reads the settings of a partition from the plan of its first task. */
-static bool learn(struct executor *executor, const struct task_partition *partition,
+static bool learn(struct executor *executor, const struct partition_state *state,
                   struct error *err)
 {
-    struct store *store = executor->parts.store;
-    struct task_list tasks;
     const struct spec *spec;
     struct plan plan;
     bool found;
 
-    if (partitions_know(executor->parts.partitions, partition))
+    if (partitions_know(executor->parts.partitions, &state->partition))
         return true;
-    if (!store_task_live(store, &executor->arena, partition, (struct store_page){ .limit = 1 },
-                         &tasks, err))
-        return false;
-    if (tasks.count == 0)
-        return true;
-    if (!store_plan_get(store, &executor->arena, tasks.items[0].plan_id, &plan, &found, err))
+    if (!store_plan_get(executor->parts.store, &executor->arena, state->plan_id, &plan, &found,
+                        err))
         return false;
     if (found && spec_cache_hold(executor->parts.specs, plan.expr_proto_snapshot, &spec, err)) {
         struct partition_rules rules = { .running_max = spec->operation.running_max,
@@ -223,7 +217,7 @@ static bool learn(struct executor *executor, const struct task_partition *partit
 
         rules.health.open_us = 2 * spec->endpoint.retry.max_delay_us;
         spec_cache_release(executor->parts.specs, spec);
-        partitions_learn(executor->parts.partitions, partition, &rules);
+        partitions_learn(executor->parts.partitions, &state->partition, &rules);
     }
     return true;
 }
@@ -233,7 +227,7 @@ static bool learn_all(struct executor *executor, const struct partition_list *pa
 {
     for (size_t i = 0; i < partitions->count; i++) {
         if (is_wanted(&executor->settings, &partitions->items[i].partition) &&
-            !learn(executor, &partitions->items[i].partition, err))
+            !learn(executor, &partitions->items[i], err))
             return false;
     }
     return true;
