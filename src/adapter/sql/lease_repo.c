@@ -34,6 +34,7 @@ static bool read_partitions(struct rows *rows, struct arena *arena, struct parti
 static const char PARTITIONS[] =
     "WITH RECURSIVE first (id) AS ("
     "  SELECT * FROM (SELECT id FROM ing_task WHERE status_code = 'QUEUED'"
+    "                  AND provenance_code > ''" /* all; else SQLite may sort the table */
     "                  ORDER BY provenance_code, endpoint_name, operation_code LIMIT 1) AS one"
     "  UNION ALL"
     "  SELECT coalesce("
