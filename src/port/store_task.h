@@ -222,6 +222,9 @@ struct store_task_ops {
                    struct error *err);
     bool (*live)(struct store *store, struct arena *arena, const struct task_partition *partition,
                  struct store_page page, struct task_list *list, struct error *err);
+    bool (*put_off)(struct store *store, struct arena *arena,
+                    const struct task_partition *partition, int64_t now_us, int64_t limit,
+                    struct task_list *list, struct error *err);
     bool (*coverage)(struct store *store, struct arena *arena, const struct coverage_namespace *of,
                      int64_t after_us, struct coverage_list *list, struct error *err);
     bool (*coverage_tasks)(struct store *store, struct arena *arena,
@@ -300,6 +303,15 @@ static inline bool MUST_CHECK store_task_live(struct store *store, struct arena 
                                               struct error *err)
 {
     return store->task->live(store, arena, partition, page, list, err);
+}
+
+/* Queued tasks of a partition that an error has put off beyond now_us, the next one first. */
+static inline bool MUST_CHECK store_task_put_off(struct store *store, struct arena *arena,
+                                                 const struct task_partition *partition,
+                                                 int64_t now_us, int64_t limit,
+                                                 struct task_list *list, struct error *err)
+{
+    return store->task->put_off(store, arena, partition, now_us, limit, list, err);
 }
 
 /* The windows, and parts of windows, of a namespace that reach beyond after_us. */

@@ -11,17 +11,7 @@
 
 #define SINCE_US US_PER_DAY
 
-enum { RUNNING_MAX = 100, TROUBLES_MAX = 100, QUEUE_MAX = 500 };
-
-static void note_put_off(struct view_put_off *put_off, const struct task *task, int64_t now_us)
-{
-    if (task->status != TASK_QUEUED || task->scheduled_us <= now_us || task->last_error.len == 0)
-        return;
-    if (put_off->count++ > 0 && put_off->until_us <= task->scheduled_us)
-        return;
-    put_off->until_us = task->scheduled_us;
-    put_off->reason = task->last_error;
-}
+enum { RUNNING_MAX = 100, TROUBLES_MAX = 100, PUT_OFF_MAX = 500 };
 
 static bool gather_put_off(const struct view_reader *reader, struct view_source_status *source,
                            int64_t now_us, struct error *err)
@@ -36,11 +26,13 @@ static bool gather_put_off(const struct view_reader *reader, struct view_source_
 
         if (count->queued == 0)
             continue;
-        if (!store_task_live(reader->store, reader->arena, &count->partition,
-                             (struct store_page){ .limit = QUEUE_MAX }, &tasks, err))
+        if (!store_task_put_off(reader->store, reader->arena, &count->partition, now_us,
+                                PUT_OFF_MAX, &tasks, err))
             return false;
-        for (size_t t = 0; t < tasks.count; t++)
-            note_put_off(&source->put_off[i], &tasks.items[t], now_us);
+        if (tasks.count > 0)
+            source->put_off[i] = (struct view_put_off){ (int64_t)tasks.count,
+                                                        tasks.items[0].scheduled_us,
+                                                        tasks.items[0].last_error };
     }
     return true;
 }

@@ -28,8 +28,7 @@ struct view_running_list {
     size_t count;
 };
 
-/* Tasks of a partition that an earlier failure or refusal has put off. Where the queue is long,
- * only its first tasks are looked at: they are due first. */
+/* Tasks of a partition that an earlier failure or refusal has put off; 500 are counted at most. */
 struct view_put_off {
     int64_t count;
     int64_t until_us;  /* when the first of them is due */

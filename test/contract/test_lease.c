@@ -226,6 +226,43 @@ TEST(every_partition_is_found_whatever_it_shares_with_the_one_before)
     contract_end();
 }
 
+TEST(tasks_that_an_error_put_off_are_told_the_next_one_first)
+{
+    struct store *store = store_with(5);
+    const struct task_claim claim = claim_of(ME, NOW_US + 5, 3);
+    const struct task_list claimed = claims(store, claim);
+    struct task_list list;
+    struct error err = { 0 };
+    bool held;
+
+    REQUIRE(claimed.count == 3, "three were begun, two wait");
+    for (size_t i = 0; i < 3; i++)
+        REQUIRE_OK(store_lease_release(
+                       store,
+                       &(struct lease_release){ .lease = lease_of(&claimed.items[i]),
+                                                .scheduled_us = NOW_US + 3000 - (int64_t)i * 1000,
+                                                .reason = i == 1 ? STR("") : STR("status 503"),
+                                                .now_us = NOW_US },
+                       &held, &err),
+                   err);
+    REQUIRE_OK(store_task_put_off(store, contract_arena(), &claim.partition, NOW_US + 500, 10,
+                                  &list, &err),
+               err);
+    REQUIRE(list.count == 2, "one has no error, two are due");
+    CHECK_EQ(list.items[0].id, claimed.items[2].id, "due first");
+    CHECK_STR(list.items[0].last_error, STR("status 503"), "why");
+    CHECK_EQ(list.items[1].id, claimed.items[0].id, "due last");
+    REQUIRE_OK(store_task_put_off(store, contract_arena(), &claim.partition, NOW_US + 1000, 10,
+                                  &list, &err),
+               err);
+    CHECK_EQ(list.count, 1, "the first one is due");
+    REQUIRE_OK(store_task_put_off(store, contract_arena(), &claim.partition, NOW_US + 500, 1,
+                                  &list, &err),
+               err);
+    CHECK_EQ(list.count, 1, "no more than asked for");
+    contract_end();
+}
+
 static int64_t take_slot(struct store *store, const char *owner)
 {
     const struct rate_slot slot = { STR("key"), str_of(owner), NOW_US, NOW_US + US_PER_HOUR, 2 };

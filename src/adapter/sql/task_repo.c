@@ -6,11 +6,6 @@
 #include "adapter/sql/session.h"
 #include "port/store_task.h"
 
-#define COVERAGE_COLUMNS                                                                   \
-    "status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL," \
-    " ids_from, ids_to,"                                                                   \
-    " (SELECT ing_plan.window_to FROM ing_plan WHERE ing_plan.id = ing_task.plan_id)"
-
 struct coverage_bounds {
     int64_t after_us;
     int64_t late_us;
@@ -203,6 +198,25 @@ static const char LIVE[] =
     "SELECT " TASK_COLUMNS " FROM ing_task"
     " WHERE status_code IN ('DISPATCHED', 'EXECUTING')" OF_PARTITION " ORDER BY id LIMIT :limit";
 
+static const char PUT_OFF[] =
+    "SELECT " TASK_COLUMNS " FROM ing_task WHERE status_code = 'QUEUED'"
+    " AND provenance_code = :source AND endpoint_name = :endpoint AND operation_code = :operation"
+    " AND scheduled_at > :now AND last_error <> '' ORDER BY scheduled_at, id LIMIT :limit";
+
+static bool task_put_off(struct store *store, struct arena *arena,
+                         const struct task_partition *partition, int64_t now_us, int64_t limit,
+                         struct task_list *list, struct error *err)
+{
+    struct statement *st = statement_of(store, PUT_OFF);
+
+    bind_text(st, ":source", partition->source);
+    bind_text(st, ":endpoint", partition->endpoint);
+    bind_code(st, ":operation", &OPERATION_CODES, (int)partition->operation);
+    bind_instant(st, ":now", now_us);
+    bind_i64(st, ":limit", limit);
+    return read_tasks(&st->rows, arena, list, err) || error_wrap(err, "list tasks put off");
+}
+
 static bool task_live(struct store *store, struct arena *arena,
                       const struct task_partition *partition, struct store_page page,
                       struct task_list *list, struct error *err)
@@ -232,8 +246,13 @@ static void bind_namespace(struct statement *st, const struct coverage_namespace
     bind_text(st, ":namespace_key", of->namespace_key);
 }
 
-static const char COVERAGE[] = "SELECT " COVERAGE_COLUMNS " FROM ing_task" OF_NAMESPACE
-                               " AND window_to > :after AND window_to IS NOT NULL";
+/* Only what may appear late needs the plans, and looking them up takes PostgreSQL as long as reading
+ * the tasks. A join would do it in less; but SQLite scans a table for it that was small once. */
+static const char COVERAGE[] =
+    "SELECT status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL,"
+    " ids_from, ids_to, CASE WHEN CAST(:late AS bigint) > 0 THEN"
+    "  (SELECT ing_plan.window_to FROM ing_plan WHERE ing_plan.id = ing_task.plan_id) END"
+    " FROM ing_task" OF_NAMESPACE " AND window_to > :after AND window_to IS NOT NULL";
 
 static bool task_coverage(struct store *store, struct arena *arena,
                           const struct coverage_namespace *of, int64_t after_us,
@@ -243,6 +262,7 @@ static bool task_coverage(struct store *store, struct arena *arena,
     struct statement *st = statement_of(store, COVERAGE);
 
     bind_namespace(st, of);
+    bind_i64(st, ":late", of->late_us);
     bind_instant(st, ":after", after_us);
     return read_coverage(&st->rows, arena, bounds, list, err) || error_wrap(err, "list coverage");
 }
@@ -417,6 +437,7 @@ const struct store_task_ops SQL_TASK = {
     .hasten = task_hasten,
     .queued = task_queued,
     .live = task_live,
+    .put_off = task_put_off,
     .coverage = task_coverage,
     .coverage_tasks = coverage_tasks,
     .coverage_open = coverage_open,
