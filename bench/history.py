@@ -39,7 +39,7 @@ FILL = (
             " {at {first} + n * {task}} FROM (SELECT * FROM ing_plan WHERE id = 1) AS p, {series}"),
     ('batches', "INSERT INTO ing_task_run_batch (run_id, task_id, slice_id, plan_id, batch_no, before_token, after_token, expr_hash, idempotent_key,"
                 " status_code, request_digest, response_digest, stats, has_next, created_at) SELECT (n - 1) / {share} + 1, (n - 1) / {share} + 1,"
-                " (n - 1) / {share} + 1, 1, (n - 1) % {share} + 1, {bytes 't' || n}, {bytes 't' || (n + 1)}, '{HASH}', '{HASH}' || n,"
+                " (n - 1) / {share} + 1, 1, (n - 1) % {share} + 1, {bytes 't' || n}, {bytes 't' || (n + 1)}, '{HASH}', {key},"
                 " 'SUCCEEDED', '{REQUEST}', '{RESPONSE}', '{STATS}', {yes}, {at {first} + n * {batch}} FROM {series}"),
     (1, "INSERT INTO ing_record_endpoint (provenance_code, endpoint_name) VALUES ('daily', 'works')"),
     ('records', "INSERT INTO ing_record_state (id, endpoint_id, expr_id, provider_id, updated_at, version, deleted, content_hash, checked_week,"
@@ -78,6 +78,7 @@ SQLITE = {
     'series': '(WITH RECURSIVE g(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM g WHERE n < {count}) SELECT n FROM g) AS g',
     'uuid': "'00000000-0000-7000-8000-' || printf('%012d', n)", 'no': '0', 'yes': '1', 'hash': 'zeroblob(32)',
     'doi': "'10.5555/' || printf('%08x', n * 2654435761 % 4294967296)",
+    'key': "printf('%08x', n * 2654435761 % 4294967296) || substr('{HASH}', 9)", # in no order, as hashes are
     'STREAM': 'INSERT INTO ing_stream (lane, pos, outbox_id, sequenced_at) SELECT lane, row_number() OVER (PARTITION BY lane ORDER BY id), id,'
               ' occurred_at FROM ing_outbox; UPDATE ing_stream_lane AS l SET last_pos ='
               ' (SELECT coalesce(max(pos), 0) FROM ing_stream AS s WHERE s.lane = l.lane)',
@@ -86,6 +87,7 @@ POSTGRES = {
     'series': 'generate_series(1::bigint, {count}) AS g(n)', 'no': 'false', 'yes': 'true', 'hash': "decode(repeat('00', 32), 'hex')",
     'uuid': "('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid",
     'doi': "'10.5555/' || lpad(to_hex(n * 2654435761 % 4294967296), 8, '0')",
+    'key': "lpad(to_hex(n * 2654435761 % 4294967296), 8, '0') || substr('{HASH}', 9)",
     'STREAM': 'INSERT INTO ing_stream (lane, first_pos, last_pos, last_id, sequenced_at, outbox_ids) SELECT lane, min(pos), max(pos), max(id),'
               ' max(occurred_at), array_agg(id ORDER BY pos) FROM (SELECT lane, id, occurred_at, (id - 1) / 2000 AS round, row_number() OVER'
               ' (PARTITION BY lane ORDER BY id) AS pos FROM ing_outbox) AS o GROUP BY lane, round; UPDATE ing_stream_lane AS l SET last_pos ='

@@ -5,6 +5,7 @@
 
 #include "contract.h"
 #include "engine/retain/retain.h"
+#include "fault_store.h"
 #include "rows.h"
 #include "sql.h"
 
@@ -13,6 +14,7 @@
 static struct {
     char text[1 << 20]; /* of all files */
     size_t len;
+    size_t kept; /* of it, in files that were ended */
     int files;
     bool fails; /* at the end of a file */
 } written;
@@ -32,6 +34,7 @@ static bool end_text(struct byte_sink *sink, struct error *err)
     if (written.fails)
         return error_set(err, ERROR_TRANSIENT, "file.write", "the disk is full");
     written.files++;
+    written.kept = written.len;
     return true;
 }
 
@@ -139,6 +142,92 @@ TEST(what_was_not_written_is_not_removed)
     CHECK_EQ(retain(store, true).cursor_events, 1, "later");
     store_close(store);
     contract_end();
+}
+
+/* ---- a fault at any call ---- */
+
+enum { MOVES = 2 * RETAIN_STEP + 21 };
+
+static void add_moves(const char *dsn)
+{
+    const bool is_sqlite = strncmp(dsn, "postgres", 8) != 0 && strncmp(dsn, "host", 4) != 0;
+    const int64_t at_us = NOW_US - 200 * DAY;
+    char sql[1024];
+
+    (void)snprintf(sql, sizeof(sql),
+                   "INSERT INTO ing_cursor_event (provenance_code, operation_code, cursor_key,"
+                   " namespace_scope_code, namespace_key, cursor_type_code, direction_code,"
+                   " reason_code, new_value, idempotent_key, expr_hash, record_remarks, created_at)"
+                   " WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < %d)"
+                   " SELECT 's', 'HARVEST', 'k', 'GLOBAL', '', 'TOKEN', 'FORWARD', 'ADVANCE',"
+                   " 'v' || n, 'v' || n, '', '{}', %s%lld%s FROM g",
+                   MOVES, is_sqlite ? "" : "to_timestamp(",
+                   (long long)(is_sqlite ? at_us : at_us / 1000000), is_sqlite ? "" : ")");
+    contract_sql(dsn, sql);
+}
+
+/* The first `count` moves are in files that were ended. */
+static bool are_kept(int64_t count)
+{
+    const struct str text = { written.text, written.kept };
+
+    for (int64_t n = 1; n <= count; n++) {
+        char word[40];
+
+        (void)snprintf(word, sizeof(word), "\"to\":\"v%lld\"", (long long)n);
+        if (str_find(text, str_of(word)) >= text.len)
+            return false;
+    }
+    return true;
+}
+
+static bool survives(enum fault_effect effect, int64_t number)
+{
+    const char *dsn = contract_ready_database();
+    struct store *store = contract_open(dsn);
+    const struct retain_parts parts = { .store = store,
+                                        .folder = STR("/x"),
+                                        .open = open_text,
+                                        .now_us = NOW_US,
+                                        .keep_us = RETAIN_KEEP_US };
+    struct retained_count count;
+    struct error err = { 0 };
+    bool is_done, has_happened;
+    int64_t gone;
+
+    memset(&written, 0, sizeof(written));
+    add_moves(dsn);
+    fault_store_wrap(store);
+    fault_store_arm(store, &(struct store_fault){ .effect = effect, .number = number });
+    is_done = retain_run(&parts, &count, &err);
+    has_happened = fault_store_disarm(store);
+    CHECK(is_done != has_happened, "a fault is told");
+    store_close(store);
+    gone = MOVES - sql_number(dsn, "SELECT count(*) FROM ing_cursor_event");
+    CHECK(gone % RETAIN_STEP == 0 || gone == MOVES - 1, "whole steps, none longer");
+    CHECK_EQ(sql_number(dsn, "SELECT max(id) - min(id) + 1 FROM ing_cursor_event"), MOVES - gone,
+             "the first ones go first");
+    CHECK(are_kept(gone), "what is gone is in a file");
+    store = contract_open(dsn);
+    (void)retain(store, true);
+    CHECK_EQ(sql_number(dsn, "SELECT count(*) FROM ing_cursor_event"), 1, "later all but the last");
+    CHECK(are_kept(MOVES - 1), "nothing was lost");
+    store_close(store);
+    contract_end();
+    return has_happened;
+}
+
+TEST(a_fault_at_any_call_loses_nothing)
+{
+    static const enum fault_effect effects[] = { FAULT_BEFORE, FAULT_AFTER };
+
+    for (size_t i = 0; i < ARRAY_LEN(effects); i++) {
+        int64_t number = 1;
+
+        while (survives(effects[i], number))
+            number++;
+        CHECK(number > 3 * 3 + 2, "the note, three steps, and more");
+    }
 }
 
 /* ---- what goes without a file ---- */

@@ -1,4 +1,4 @@
-/* Rows of history: read as JSON, removed one by one. */
+/* Rows of history: read as JSON, removed by id. */
 #include "adapter/sql/history.h"
 
 #include "adapter/sql/record_tally.h"
@@ -36,17 +36,25 @@ static const char BATCHES[] =
     " FROM ing_task_run_batch AS b JOIN ing_task AS t ON t.id = b.task_id"
     " WHERE b.id > :after ORDER BY b.id LIMIT :limit";
 
+/* The last move is found once for each cursor of the page. Asked whether there is a later one for each
+ * event, PostgreSQL expects to meet one soon and reads the table from its beginning. */
+#define OF_CURSOR(a, b)                                                                          \
+    a ".provenance_code = " b ".provenance_code AND " a ".operation_code = " b ".operation_code" \
+    " AND " a ".cursor_key = " b ".cursor_key"                                                   \
+    " AND " a ".namespace_scope_code = " b ".namespace_scope_code"                               \
+    " AND " a ".namespace_key = " b ".namespace_key"
 static const char CURSOR_EVENTS[] =
-    "SELECT e.id, coalesce(e.run_id, 0), e.created_at, EXISTS (SELECT 1 FROM ing_cursor_event AS n"
-    "  WHERE n.provenance_code = e.provenance_code AND n.operation_code = e.operation_code"
-    "  AND n.cursor_key = e.cursor_key AND n.namespace_scope_code = e.namespace_scope_code"
-    "  AND n.namespace_key = e.namespace_key AND n.id > e.id"
-    "  AND n.reason_code IN ('ADVANCE', 'RESET')),"
+    "WITH page AS (SELECT * FROM ing_cursor_event WHERE id > :after ORDER BY id LIMIT :limit),"
+    " moved AS (SELECT c.*, (SELECT max(n.id) FROM ing_cursor_event AS n"
+    "  WHERE " OF_CURSOR("n", "c") " AND n.reason_code IN ('ADVANCE', 'RESET')) AS last_id"
+    "  FROM (SELECT DISTINCT provenance_code, operation_code, cursor_key, namespace_scope_code,"
+    "   namespace_key FROM page) AS c {once})"
+    " SELECT e.id, coalesce(e.run_id, 0), e.created_at, e.id < coalesce(m.last_id, 0),"
     " coalesce(e.task_id, 0), coalesce(e.slice_id, 0), coalesce(e.plan_id, 0),"
     " coalesce(e.batch_id, 0), e.reason_code, e.expr_hash, e.prev_value, e.new_value,"
     " e.provenance_code || ' ' || e.operation_code || ' ' || e.cursor_key || ' ' ||"
     " e.namespace_scope_code || ' ' || e.namespace_key, e.record_remarks"
-    " FROM ing_cursor_event AS e WHERE e.id > :after ORDER BY e.id LIMIT :limit";
+    " FROM page AS e JOIN moved AS m ON " OF_CURSOR("m", "e") " ORDER BY e.id";
 
 /* Names of the columns after may_go, in order: four numbers, three texts, three that are JSON for
  * batches. */
@@ -143,29 +151,28 @@ bool sql_history(struct store *store, struct arena *arena, const struct retained
 
 /* ---- removing ---- */
 
-static const char REMOVE_BATCH[] = "DELETE FROM ing_task_run_batch WHERE id = :id";
-static const char REMOVE_EVENT[] = "DELETE FROM ing_cursor_event WHERE id = :id";
+static const char REMOVE_BATCHES[] =
+    "DELETE FROM ing_task_run_batch AS t {using-rows} WHERE t.id = @id";
+static const char REMOVE_EVENTS[] =
+    "DELETE FROM ing_cursor_event AS t {using-rows} WHERE t.id = @id";
 
+/* All at once: with a call to the server for each row, the transaction is mostly waiting. */
 static bool remove_rows(struct store *store, const char *sql, const struct retained_row *rows,
                         size_t count, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct statement *st = statement_of(store, sql);
-        int64_t removed;
+    struct statement *st = statement_of(store, sql);
 
-        if (!rows[i].may_go)
-            continue;
-        bind_i64(st, ":id", rows[i].id);
-        if (!statement_run(st, &removed, err))
-            return false;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].may_go)
+            cell_i64(st, "@id", rows[i].id);
     }
-    return true;
+    return statement_run(st, NULL, err);
 }
 
 bool sql_history_remove(struct store *store, enum retained_kind kind,
                         const struct retained_row *rows, size_t count, struct error *err)
 {
-    const char *sql = kind == RETAINED_BATCH ? REMOVE_BATCH : REMOVE_EVENT;
+    const char *sql = kind == RETAINED_BATCH ? REMOVE_BATCHES : REMOVE_EVENTS;
 
     if (!store_begin(store, err))
         return false;

@@ -17,8 +17,8 @@
 #include "port/store_prune.h"
 
 #define RETAIN_KEEP_US (90 * US_PER_DAY) /* 004 sections 13.5 and 14.11 */
-#define RETAIN_PAUSE_US (30 * US_PER_MS)
-enum { RETAIN_STEP = 200, RETAIN_PAGE = 2000, RETAIN_FILE_ROWS = 50000 };
+#define RETAIN_PAUSE_US (15 * US_PER_MS)
+enum { RETAIN_STEP = 50, RETAIN_PAGE = 2000, RETAIN_FILE_ROWS = 50000 };
 
 struct retain_parts {
     struct store *store;
