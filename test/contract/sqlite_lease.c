@@ -22,7 +22,7 @@ static int64_t instructions_with(int64_t tasks)
     int64_t count = 0;
 
     rows_add_tasks(store, &plan, tasks);
-    REQUIRE(sqlite3_exec(db, "ANALYZE", NULL, NULL, NULL) == SQLITE_OK, "what a person may have run");
+    REQUIRE(sqlite3_exec(db, "ANALYZE", NULL, NULL, NULL) == SQLITE_OK, "a person may run it");
     sqlite3_progress_handler(db, 1, count_one, &count);
     REQUIRE_OK(store_partition_list(store, contract_arena(), NOW_US + 1000, &list, &err), err);
     sqlite3_progress_handler(db, 0, NULL, NULL);

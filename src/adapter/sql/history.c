@@ -36,8 +36,8 @@ static const char BATCHES[] =
     " FROM ing_task_run_batch AS b JOIN ing_task AS t ON t.id = b.task_id"
     " WHERE b.id > :after ORDER BY b.id LIMIT :limit";
 
-/* The last move is found once for each cursor of the page. Asked whether there is a later one for each
- * event, PostgreSQL expects to meet one soon and reads the table from its beginning. */
+/* The last move is found once for each cursor of the page. Asked whether there is a later one for
+ * each event, PostgreSQL expects to meet one soon and reads the table from its beginning. */
 #define OF_CURSOR(a, b)                                                                          \
     a ".provenance_code = " b ".provenance_code AND " a ".operation_code = " b ".operation_code" \
     " AND " a ".cursor_key = " b ".cursor_key"                                                   \

@@ -3,9 +3,10 @@
  *      read rows ─▶ FILE (packed JSON lines, whole or not there) ─▶ note it ─▶ remove the rows
  *
  * A death at any point loses nothing: what is not removed is archived again, in a file of the same
- * name, or of what is left. Rows are removed RETAIN_STEP at a time, each step a transaction, with a
- * pause after it: a process that waits for SQLite's lock looks for it every 25 ms, and would miss
- * the moment between two steps again and again.
+ * name, or of what is left. Rows are removed RETAIN_STEP at a time, each step a transaction of some
+ * 5 ms, with a longer pause after it: a process that waits for SQLite's lock looks for it after 1,
+ * 3, 7, 15 and 31 ms, then every 25, and would miss a short moment between two steps again and
+ * again.
  * Plans, slices, tasks and runs stay: coverage and cursors rest on them.
  */
 #ifndef PATRA_ENGINE_RETAIN_RETAIN_H
