@@ -30,9 +30,9 @@ static bool gather_put_off(const struct view_reader *reader, struct view_source_
                                 PUT_OFF_MAX, &tasks, err))
             return false;
         if (tasks.count > 0)
-            source->put_off[i] = (struct view_put_off){ (int64_t)tasks.count,
-                                                        tasks.items[0].scheduled_us,
-                                                        tasks.items[0].last_error };
+            source->put_off[i] =
+                (struct view_put_off){ (int64_t)tasks.count, tasks.items[0].scheduled_us,
+                                       tasks.items[0].last_error };
     }
     return true;
 }

@@ -201,7 +201,7 @@ static bool survives(enum fault_effect effect, int64_t number)
     fault_store_arm(store, &(struct store_fault){ .effect = effect, .number = number });
     is_done = retain_run(&parts, &count, &err);
     has_happened = fault_store_disarm(store);
-    CHECK(is_done != has_happened, "a fault is told");
+    CHECK(is_done != has_happened, "a fault is returned");
     store_close(store);
     gone = MOVES - sql_number(dsn, "SELECT count(*) FROM ing_cursor_event");
     CHECK(gone % RETAIN_STEP == 0 || gone == MOVES - 1, "whole steps, none longer");

@@ -256,9 +256,9 @@ TEST(tasks_that_an_error_put_off_are_told_the_next_one_first)
                                   &list, &err),
                err);
     CHECK_EQ(list.count, 1, "the first one is due");
-    REQUIRE_OK(store_task_put_off(store, contract_arena(), &claim.partition, NOW_US + 500, 1,
-                                  &list, &err),
-               err);
+    REQUIRE_OK(
+        store_task_put_off(store, contract_arena(), &claim.partition, NOW_US + 500, 1, &list, &err),
+        err);
     CHECK_EQ(list.count, 1, "no more than asked for");
     contract_end();
 }

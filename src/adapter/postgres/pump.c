@@ -1,3 +1,4 @@
+/* Receiving ahead: a thread that has the connection until the owner of the session wants it back. */
 #include "adapter/postgres/pump.h"
 
 #include <poll.h>

@@ -38,15 +38,12 @@ static const char BATCHES[] =
 
 /* The last move is found once for each cursor of the page. Asked whether there is a later one for
  * each event, PostgreSQL expects to meet one soon and reads the table from its beginning. */
-#define OF_CURSOR(a, b)                                                                          \
-    a ".provenance_code = " b ".provenance_code AND " a ".operation_code = " b ".operation_code" \
-    " AND " a ".cursor_key = " b ".cursor_key"                                                   \
-    " AND " a ".namespace_scope_code = " b ".namespace_scope_code"                               \
-    " AND " a ".namespace_key = " b ".namespace_key"
 static const char CURSOR_EVENTS[] =
     "WITH page AS (SELECT * FROM ing_cursor_event WHERE id > :after ORDER BY id LIMIT :limit),"
     " moved AS (SELECT c.*, (SELECT max(n.id) FROM ing_cursor_event AS n"
-    "  WHERE " OF_CURSOR("n", "c") " AND n.reason_code IN ('ADVANCE', 'RESET')) AS last_id"
+    "   WHERE n.provenance_code = c.provenance_code AND n.operation_code = c.operation_code"
+    "   AND n.cursor_key = c.cursor_key AND n.namespace_scope_code = c.namespace_scope_code"
+    "   AND n.namespace_key = c.namespace_key AND n.reason_code IN ('ADVANCE', 'RESET')) AS last_id"
     "  FROM (SELECT DISTINCT provenance_code, operation_code, cursor_key, namespace_scope_code,"
     "   namespace_key FROM page) AS c {once})"
     " SELECT e.id, coalesce(e.run_id, 0), e.created_at, e.id < coalesce(m.last_id, 0),"
@@ -54,7 +51,10 @@ static const char CURSOR_EVENTS[] =
     " coalesce(e.batch_id, 0), e.reason_code, e.expr_hash, e.prev_value, e.new_value,"
     " e.provenance_code || ' ' || e.operation_code || ' ' || e.cursor_key || ' ' ||"
     " e.namespace_scope_code || ' ' || e.namespace_key, e.record_remarks"
-    " FROM page AS e JOIN moved AS m ON " OF_CURSOR("m", "e") " ORDER BY e.id";
+    " FROM page AS e JOIN moved AS m ON m.provenance_code = e.provenance_code"
+    "  AND m.operation_code = e.operation_code AND m.cursor_key = e.cursor_key"
+    "  AND m.namespace_scope_code = e.namespace_scope_code AND m.namespace_key = e.namespace_key"
+    " ORDER BY e.id";
 
 /* Names of the columns after may_go, in order: four numbers, three texts, three that are JSON for
  * batches. */

@@ -28,9 +28,6 @@ static bool read_partitions(struct rows *rows, struct arena *arena, struct parti
  * not matter; then finds the first due task of each, and counts the tasks under way. A step is the
  * next operation, else the next endpoint, else the next source: SQLite would begin a comparison of
  * all three at once with the tasks of the partition that is left, and read them all. */
-#define NEXT(which, order)                                                         \
-    "(SELECT n.id FROM ing_task n WHERE n.status_code = 'QUEUED' AND " which \
-    "  ORDER BY " order " LIMIT 1)"
 static const char PARTITIONS[] =
     "WITH RECURSIVE first (id) AS ("
     "  SELECT * FROM (SELECT id FROM ing_task WHERE status_code = 'QUEUED'"
@@ -38,12 +35,15 @@ static const char PARTITIONS[] =
     "                  ORDER BY provenance_code, endpoint_name, operation_code LIMIT 1) AS one"
     "  UNION ALL"
     "  SELECT coalesce("
-    NEXT("n.provenance_code = t.provenance_code AND n.endpoint_name = t.endpoint_name"
-         " AND n.operation_code > t.operation_code", "n.operation_code") ", "
-    NEXT("n.provenance_code = t.provenance_code AND n.endpoint_name > t.endpoint_name",
-         "n.endpoint_name, n.operation_code") ", "
-    NEXT("n.provenance_code > t.provenance_code",
-         "n.provenance_code, n.endpoint_name, n.operation_code") ")"
+    "    (SELECT n.id FROM ing_task n WHERE n.status_code = 'QUEUED'"
+    "        AND n.provenance_code = t.provenance_code AND n.endpoint_name = t.endpoint_name"
+    "        AND n.operation_code > t.operation_code ORDER BY n.operation_code LIMIT 1),"
+    "    (SELECT n.id FROM ing_task n WHERE n.status_code = 'QUEUED'"
+    "        AND n.provenance_code = t.provenance_code AND n.endpoint_name > t.endpoint_name"
+    "      ORDER BY n.endpoint_name, n.operation_code LIMIT 1),"
+    "    (SELECT n.id FROM ing_task n WHERE n.status_code = 'QUEUED'"
+    "        AND n.provenance_code > t.provenance_code"
+    "      ORDER BY n.provenance_code, n.endpoint_name, n.operation_code LIMIT 1))"
     "    FROM first JOIN ing_task t ON t.id = first.id)"
     "SELECT p.provenance_code, p.endpoint_name, p.operation_code, p.plan_id, d.priority,"
     "       d.scheduled_at,"

@@ -247,7 +247,8 @@ static void bind_namespace(struct statement *st, const struct coverage_namespace
 }
 
 /* Only what may appear late needs the plans, and looking them up takes PostgreSQL as long as
- * reading the tasks. A join would take less; but for it SQLite scans a table that was small once. */
+ * reading the tasks. A join would take less; but for it SQLite scans a table that was small once.
+ */
 static const char COVERAGE[] =
     "SELECT status_code, window_from, window_to, covered_from, covered_to, reset_at IS NOT NULL,"
     " ids_from, ids_to, CASE WHEN CAST(:late AS bigint) > 0 THEN"

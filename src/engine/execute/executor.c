@@ -199,8 +199,7 @@ static bool is_wanted(const void *context, const struct task_partition *partitio
 }
 
 /* Reads the settings of a partition from the plan of its first task. */
-static bool learn(struct executor *executor, const struct partition_state *state,
-                  struct error *err)
+static bool learn(struct executor *executor, const struct partition_state *state, struct error *err)
 {
     const struct spec *spec;
     struct plan plan;

@@ -42,7 +42,7 @@ struct gate {
     struct held kept;          /* between two requests; without a slot: none */
     struct gate_key *last_key; /* of the last request, */
     int64_t last_us;           /* and when it ended */
-    int64_t owed[OWED_MAX]; /* slots that could not be returned yet */
+    int64_t owed[OWED_MAX];    /* slots that could not be returned yet */
     size_t owed_count;
     struct store_retry retry;
     struct secret secret;
