@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: build deps test matrix shapes threads valgrind parquet kafka api browser peers demo check bench deb install clean
+.PHONY: build deps test matrix shapes torture threads valgrind parquet kafka api browser peers demo check bench deb install clean
 
 build:
 	@PREFIX=$(PREFIX) scripts/build build programs
@@ -19,6 +19,9 @@ matrix:
 
 shapes:
 	@BUILDS=build PATRA_SHAPES=10000 TEST_SECONDS_MAX=7200 scripts/test sim-shapes
+
+torture:
+	@scripts/torture $(TORTURES)
 
 threads:
 	@scripts/threads
