@@ -13,6 +13,8 @@
 #include "base/instant.h"
 
 enum { ADDRESS_MAX = 300, WRITE_DEADLINE_MS_MAX = 5000 };
+/* What libnats writes and reads at once: a hundred messages and more, instead of thirty. */
+enum { IO_BYTES = 256 << 10 };
 
 struct nats_target {
     char address[ADDRESS_MAX];
@@ -273,6 +275,7 @@ static natsStatus set_plain(const struct bus_parts *parts, struct nats_dial *dia
         natsOptions_SetURL(options, address),
         natsOptions_SetName(options, "patra"),
         natsOptions_SetTimeout(options, connect_ms),
+        natsOptions_SetIOBufSize(options, IO_BYTES),
         natsOptions_SetAllowReconnect(options, false),
         natsOptions_SetIgnoreDiscoveredServers(options, true),
         natsOptions_SetPingInterval(options, 10000),
