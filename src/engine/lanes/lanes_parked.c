@@ -222,7 +222,7 @@ static bool came_to(const struct lanes *l, const struct trying *t, size_t key, s
     if (t->is_whole[key])
         return false;
     after->head_version = d->items[t->ends[key] - 1].event->stored.event.version + 1;
-    return true;
+    return after->head_version <= after->seen_version;
 }
 
 /* A key that made its way so far, or whose bus failed, is tried again as soon as that is possible.

@@ -415,6 +415,32 @@ TEST(a_refused_key_waits_and_others_go_on)
     end(&rig);
 }
 
+/* A try takes 64 events of a key: one less, just as many, one more, and two tries of them. */
+TEST(however_many_events_of_a_key_wait_each_is_delivered_once)
+{
+    static const int COUNTS[] = { 63, 64, 65, 128 };
+
+    for (size_t i = 0; i < sizeof(COUNTS) / sizeof(COUNTS[0]); i++) {
+        struct rig rig;
+        struct lanes_round sum;
+
+        begin(&rig, POLICY_WAIT);
+        (void)run(&rig);
+        ram_bus_refuse(rig.bus, "k0000", 2);
+        change(&rig, 4, COUNTS[i]);
+        change(&rig, 5, 3);
+        CHECK_EQ(run(&rig).parked, 2, "two keys wait");
+        ram_bus_refuse(rig.bus, NULL, 0);
+        virtual_clock_advance(&rig.clock, 400 * US_PER_SECOND);
+        sum = run(&rig);
+        CHECK_EQ(sum.returned, 2, "both go on");
+        CHECK_EQ(sum.delivered, COUNTS[i] + 3, "each event once");
+        CHECK_EQ(parked(&rig).count, 0, "no key waits");
+        CHECK_EQ(run(&rig).delivered, 0, "nothing comes again");
+        end(&rig);
+    }
+}
+
 TEST(a_key_that_skips_to_its_latest_event_leaves_out_the_others)
 {
     struct rig rig;
